@@ -4,7 +4,6 @@ import { createCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
 import { createDescriptors, type Descriptors } from './descriptors.ts'
 import { createLedger } from './ledger/create.ts'
-import type { Journal } from './ledger/journal.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
@@ -84,8 +83,14 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
   const ledger = createLedger({
-    store: { keys: store.keys, journal: withFailureReport(store.journal, reportFailedWrite) },
+    store,
     clock,
+    onFailure: reportFailedWrite,
+    onRefused: (exchange, cause) =>
+      log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
+        exchange,
+        cause: String(cause),
+      }),
     isResumed: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: () => (gateway ?? configured).catalogue.price,
   })
@@ -157,16 +162,3 @@ export const fromConfig = (config: Config) => ({
 
 /** A full disk fails every write: at most one line is logged in this time. */
 const REPORT_EVERY_MS = 5_000
-
-/** A journal that reports failed writes; the ledger handles them. */
-const withFailureReport = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
-  ...journal,
-  write(batch) {
-    try {
-      journal.write(batch)
-    } catch (cause) {
-      failed(cause)
-      throw cause
-    }
-  },
-})

@@ -9,7 +9,7 @@ import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
-import type { Ledger, Resumed, Settlement } from './ledger.ts'
+import type { Ledger, Resumed, Settled, Settlement } from './ledger.ts'
 import { createWriter, type Timers } from './writer.ts'
 
 /** By catalogue id. */
@@ -24,6 +24,10 @@ type LedgerOptions = {
   /** Whether an open exchange of a previous process will be settled later, and not at the start. */
   isResumed?: (exchangeId: string) => boolean
   timers?: Timers
+  /** The store cannot be written: settlements wait, and reservations are refused. */
+  onFailure?: (cause: unknown) => void
+  /** The database refused the figures of this exchange, which is settled by what was set aside for it. */
+  onRefused?: (exchangeId: string, cause: unknown) => void
 }
 
 const PROCESS_TIMERS: Timers = {
@@ -44,9 +48,17 @@ export const createLedger = ({
   prices,
   isResumed = () => false,
   timers = PROCESS_TIMERS,
+  onFailure = () => undefined,
+  onRefused = () => undefined,
 }: LedgerOptions): Ledger => {
   const { keys, journal } = store
-  const writer = createWriter(journal, timers)
+  const writer = createWriter(journal, timers, {
+    failed: onFailure,
+    refused({ open, settlement }, clamped, cause) {
+      journal.charge(open.keyId, totalTokens(clamped.settlement.usage) - totalTokens(settlement.usage))
+      onRefused(open.exchangeId, cause)
+    },
+  })
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
 
@@ -64,13 +76,14 @@ export const createLedger = ({
     hold(exchange.keyId, -exchange.held)
   }
 
-  /** Charges the key and has the settlement written. Returns the cost. */
-  const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
+  /** Charges the key and has the settlement written. */
+  const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): Settled => {
     const usage = wholeCounts(how.usage)
-    const cost = costMicroUsd(usage, exchange.prices(how.model ?? exchange.model))
+    const price = exchange.prices(how.model ?? exchange.model)
+    const cost = costMicroUsd(usage, price)
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
-    writer.settle({
+    const settled: SettledExchange = {
       open: exchange,
       settlement: {
         ...how,
@@ -83,13 +96,18 @@ export const createLedger = ({
       costMicroUsd: cost,
       rawUsage: toText(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
-    })
-    return cost
+    }
+    return { costMicroUsd: cost, written: writer.settle(settled, () => clamped(settled, price)) }
   }
 
   const resumed: Resumed[] = []
   let recovered = 0
-  for (const { usage, ...left } of journal.claim(writer.writeSettled)) {
+  for (const { usage, ended, ...left } of journal.claim(writer.writeSettled)) {
+    if (ended !== undefined) {
+      journal.charge(left.keyId, totalTokens(usage))
+      writer.add(ended, () => ended)
+      continue
+    }
     const exchange: Held = { ...left, held: left.reserved, prices: prices() }
     if (isResumed(exchange.exchangeId)) {
       enter(exchange)
@@ -98,7 +116,9 @@ export const createLedger = ({
       resumed.push({ reservation, model, stream, inputEstimate, usage })
       continue
     }
-    const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
+    // It goes to its provider in the turn it is reserved in: the prompt is billed there, whatever came of it.
+    const known = Object.keys(usage).length > 0 ? usage : { input: left.inputEstimate, output: 0 }
+    const how = { outcome: 'failed', usage: known, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
     recovered++
   }
@@ -157,6 +177,25 @@ export const createLedger = ({
     isStuck: writer.isStuck,
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush: writer.flush,
+  }
+}
+
+/**
+ * A settlement without a word of its provider's, and by no more tokens than were set aside for it: what the database refuses
+ * is an answer that nobody can have had.
+ */
+const clamped = ({ open, settlement, ...settled }: SettledExchange, price: Price | undefined): SettledExchange => {
+  const { outcome, status, errorCode, attempts, model, usage: told } = settlement
+  const most = Math.max(0, open.reserved - open.inputEstimate)
+  const usage = { input: open.inputEstimate, output: Math.min(told.output ?? 0, most) }
+  return {
+    ...settled,
+    open,
+    settlement: { outcome, usage, estimated: true, status, errorCode, attempts, model, totalMs: undefined },
+    costMicroUsd: costMicroUsd(usage, price),
+    rawUsage: undefined,
+    leftAfter: undefined,
+    replaces: true,
   }
 }
 

@@ -19,8 +19,11 @@ export type OpenExchange = {
   readonly reserved: number
 }
 
-/** An exchange a previous process left open, with its last durable figures. */
-export type LeftOpen = OpenExchange & { readonly usage: Usage }
+/**
+ * An exchange a previous process left open, with its last durable figures. `ended`: it was settled, and its row written, but
+ * not its sums.
+ */
+export type LeftOpen = OpenExchange & { readonly usage: Usage; readonly ended?: SettledExchange }
 
 /** The end of an exchange, ready to be written: counts are whole and not negative. */
 export type SettledExchange = {
@@ -35,11 +38,22 @@ export type SettledExchange = {
   readonly rawUsage: string | undefined
   /** What the key had left after this charge. */
   readonly leftAfter: number | undefined
+  /** Its row may be written already, with figures that the sums were refused for. */
+  readonly replaces?: true
 }
 
 export type Progress = { readonly open: OpenExchange; readonly usage: Usage }
 
-export type Batch = { opened: OpenExchange[]; progressed: Progress[]; settled: SettledExchange[] }
+/**
+ * `settled`: their rows, unless those are written, and their sums. `ended`: their rows alone, which are cheap to write; their
+ * reservations stay until they are among the `settled`, so that a killed process leaves word of what is not in the sums.
+ */
+export type Batch = {
+  opened: OpenExchange[]
+  progressed: Progress[]
+  ended?: SettledExchange[]
+  settled: SettledExchange[]
+}
 
 export type Journal = {
   /**
@@ -49,11 +63,12 @@ export type Journal = {
    * stay for later, unless they are `required`: then it throws a StoreError.
    */
   claim(writeSettled: (required?: boolean) => void): LeftOpen[]
-  /** Adds settled tokens to a key, live at once; they become durable with the next `write`. */
+  /** Adds settled tokens to a key, live at once; they become durable with the `write` of their sums. */
   charge(keyId: string, tokens: number): void
   /**
-   * One transaction: the batch, its sums and what was charged. Throws with nothing written; a StoreError that `isBusy`
-   * after a moment in which another process was writing. Synchronous.
+   * One transaction: the batch, its sums and what was charged. Throws with nothing written: a StoreError where the disk, its
+   * permissions or another process (`isBusy`, after a moment) prevent it, anything else where the database refuses what the
+   * batch holds. Synchronous.
    */
   write(batch: Batch): void
 }

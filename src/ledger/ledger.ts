@@ -105,6 +105,12 @@ export type Resumed = {
   readonly usage: Usage
 }
 
+/**
+ * `written` resolves once the settlement is durable: whoever gave the client the end of its answer before would have it for its
+ * last durable progress, were the process killed in between. Where the store cannot be written it resolves after two seconds.
+ */
+export type Settled = { readonly costMicroUsd: number; readonly written: Promise<void> }
+
 export type Ledger = {
   /** Open exchanges of a previous process whose answers are still being made, each to be settled like any other. */
   readonly resumed: readonly Resumed[]
@@ -122,10 +128,9 @@ export type Ledger = {
   narrow(reservation: Reservation, tokens: number): void
   /**
    * Once per reservation; a second call throws. The key's counter and this process's reads of the store show it at once.
-   * It is durable within 20 ms: if the process is killed before, the next start settles it from its last durable
-   * progress. Returns the cost in micro-USD.
+   * Durable at the end of this turn of the event loop.
    */
-  settle(reservation: Reservation, settlement: Settlement): number
+  settle(reservation: Reservation, settlement: Settlement): Settled
   /**
    * How many reservations are not settled, or settled in vain since the store refused to write it; of these keys only,
    * where they are given.

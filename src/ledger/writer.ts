@@ -1,9 +1,9 @@
-// What the ledger has to write, and when: reservations once per turn of the event loop, settlements in groups, the progress
-// of streams in small groups with pauses between.
+// What the ledger has to write, and when: reservations and the rows of settlements once per turn of the event loop, their
+// sums in groups, the progress of streams in small groups with pauses between.
 
 import type { Usage } from '../ir/usage.ts'
-import { type Later, PAUSE_MS, triesAgain } from '../store/patience.ts'
-import { isBusy } from '../store/store.ts'
+import { type Later, PATIENCE_MS, PAUSE_MS, triesAgain } from '../store/patience.ts'
+import { isBusy, isStoreError } from '../store/store.ts'
 import type { Batch, Journal, OpenExchange, Progress, SettledExchange } from './journal.ts'
 
 /** When the ledger's own work runs; tests supply their own. */
@@ -19,15 +19,29 @@ type Writer = {
   open(exchange: OpenExchange): Promise<void>
   /** `usage`: whole counts. */
   progress(exchange: OpenExchange, usage: Usage): void
-  settle(exchange: SettledExchange): void
+  /**
+   * Resolves once the exchange is durable, or has waited for that as long as patience lasts: it stays to be written then.
+   * `clamped`: what is written in its place where the database refuses it.
+   */
+  settle(exchange: SettledExchange, clamped: () => SettledExchange): Promise<void>
+  /** Adds the sums of an exchange whose row a previous process has written. */
+  add(exchange: SettledExchange, clamped: () => SettledExchange): void
   /** Writes the settlements that wait, but while another process is writing: then `required` ones throw the StoreError. */
   writeSettled(required?: boolean): void
   /** Whether the store has refused to write, and settlements or progress wait for the next try. */
   isStuck(): boolean
   /** The settlements that wait for that. */
   stuck(): OpenExchange[]
-  /** Writes all that waits. Throws a StoreError. */
+  /** Writes all that waits. Throws the cause where it cannot be written. */
   flush(): void
+}
+
+/** What is told of writes that fail. */
+export type Faults = {
+  /** Something waits, or was refused, since the store cannot be written. */
+  failed(cause: unknown): void
+  /** The database refused this one while it takes others: `clamped` was written in its place. */
+  refused(exchange: SettledExchange, clamped: SettledExchange, cause: unknown): void
 }
 
 /** Progress waits this long to be written together. With the pauses, it is durable well within two seconds. */
@@ -39,7 +53,7 @@ const PROGRESS_PART = 1 / 25
 const PROGRESS_PAUSE_MS = 5
 /** Of reservations that come together so many are written in a turn: each goes on at once, and streams wait for all of them. */
 const OPEN_GROUP = 128
-/** Settlements wait this long, or until there are this many, to be written together: their sums are added once. */
+/** The sums of settlements wait this long, or until there are this many, to be added together. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128
 /** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
@@ -48,52 +62,196 @@ const RETRY_MS = 250
 /** `tries`: writes of it that failed because another process was writing. */
 type Waiting = { open: OpenExchange; tries: number; resolve: () => void; reject: (cause: unknown) => void }
 
-export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers): Writer => {
+/** `release`: lets the end of its answer go. */
+type Ending = { exchange: SettledExchange; clamped: () => SettledExchange; release: () => void }
+
+/** One thing to write, and what follows once it is written, or is refused for itself: then a cause is what stays. */
+type Item = { part: Partial<Batch>; done: () => void; refused: (cause: unknown) => unknown }
+
+export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers, faults: Faults): Writer => {
   const progress = new Map<OpenExchange, Usage>()
   let waiting: Waiting[] = []
-  let settled: SettledExchange[] = []
+  /** Settlements whose rows are not written. */
+  let ended: Ending[] = []
+  /** Settlements whose rows are written, and their sums are not. */
+  let unsummed: Ending[] = []
+  /** Settlements that the database refused even by clamped figures: only the next try by itself takes them up again. */
+  const aside: Ending[] = []
+  let writes = 0
   /** From the first progress that waits until none is left. */
   let progressDue = false
 
   const after = (delayMs: number) => (run: () => void) => timers.later(run, delayMs)
   const turn = createAlarm(timers.soon, () => {
-    if (pause.isSet()) return
-    // After a write that failed, settlements go with the first one that may succeed.
-    write(retry.isSet() || settled.length >= SETTLE_GROUP ? 'settled' : 'opened')
+    // After a write that failed, settlements go with the first reservation that may succeed, or wait for the next try.
+    if (!pause.isSet() && !(retry.isSet() && waiting.length === 0)) write('turn')
   })
-  const settling = createAlarm(after(SETTLE_MS), () => writeSettled())
-  const retry = createAlarm(after(RETRY_MS), () => writeAll())
+  const summing = createAlarm(after(SETTLE_MS), () => writeSettled())
+  const retry = createAlarm(after(RETRY_MS), () => {
+    ended.push(...aside.splice(0))
+    writeAll()
+  })
   /** Between two tries while another process is writing: nothing is written until it is over. */
   const pause = createAlarm(after(PAUSE_MS), () => writeAll())
+  /** No answer is held for ever by a store that cannot be written. */
+  const patience = createAlarm(after(PATIENCE_MS), () => {
+    for (const { release } of [...ended, ...aside]) release()
+  })
 
   /** Writes a group of the waiting reservations and as much else as is asked for. Returns the failure, undefined if there was none. */
-  const write = (what: 'opened' | 'settled' | 'all'): unknown => {
-    const batch: Batch = {
-      opened: waiting.slice(0, OPEN_GROUP).map((each) => each.open),
+  const write = (what: 'turn' | 'settled' | 'all'): unknown => {
+    const sums = what !== 'turn' || retry.isSet() || unsummed.length + ended.length >= SETTLE_GROUP
+    const opened = waiting.slice(0, OPEN_GROUP)
+    const rows = ended
+    const summed = sums ? [...unsummed, ...rows] : NONE
+    const batch: Required<Batch> = {
+      opened: opened.map((each) => each.open),
       progressed: what === 'all' ? takeFirst(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
-      settled: what === 'opened' ? NONE : settled,
+      ended: sums ? [] : rows.map(toExchange),
+      settled: summed.map(toExchange),
     }
-    if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
-    const due = waiting
-    waiting = []
+    if (opened.length + batch.progressed.length + rows.length + summed.length === 0) return undefined
+    const written = (): void => {
+      for (const { open } of batch.progressed) progress.delete(open)
+      for (const { release } of rows) release()
+      unsummed = sums ? [] : unsummed.concat(rows)
+      ended = []
+      waiting = waiting.slice(opened.length)
+      for (const { resolve } of opened) resolve()
+    }
+    const cause = tried(batch)
+    if (cause === undefined) written()
+    const failure =
+      cause === undefined || isStoreError(cause)
+        ? cause
+        : writeWhatItTakes(cause, (declined) => itemsOf(batch, declined, opened, sums ? [] : rows, summed))
+    if (isBusy(failure)) pause.set()
+    if (failure !== undefined) failed(failure)
+    if (unsummed.length > 0) summing.set()
+    if (waiting.length > 0) turn.set()
+    return failure
+  }
+
+  /** Returns the failure. */
+  const tried = (batch: Batch): unknown => {
     try {
       journal.write(batch)
+      writes++
+      return undefined
     } catch (cause) {
-      // Nothing was written. Settlements and progress stay for the next write. So do reservations while another process is
-      // writing, for a number of tries; otherwise they are refused.
-      for (const each of due) {
-        if (triesAgain(cause, ++each.tries)) waiting.push(each)
-        else each.reject(cause)
-      }
-      if (isBusy(cause)) pause.set()
-      else if (settled.length > 0 || progress.size > 0) retry.set()
       return cause
     }
-    if (what !== 'opened') settled = []
-    for (const { open } of batch.progressed) progress.delete(open)
-    waiting = due.splice(OPEN_GROUP)
-    if (waiting.length > 0) turn.set()
-    for (const each of due) each.resolve()
+  }
+
+  /** Nothing more is written for now. Settlements and progress stay for the next write; reservations for a number of tries while another process is writing. */
+  const failed = (cause: unknown): void => {
+    faults.failed(cause)
+    const due = isStoreError(cause) ? waiting.splice(0) : []
+    for (const each of due) {
+      if (triesAgain(cause, ++each.tries)) waiting.push(each)
+      else each.reject(cause)
+    }
+    if (!isBusy(cause) && ended.length + aside.length + unsummed.length + progress.size > 0) retry.set()
+    if (ended.length + aside.length > 0) patience.set()
+  }
+
+  /** For a batch that the database refused. Returns the failure for which something stays unwritten. */
+  const writeWhatItTakes = (cause: unknown, itemsWith: (declined: OpenExchange[]) => Item[]): unknown => {
+    const before = writes
+    const declined: OpenExchange[] = []
+    const failure = writeApart(itemsWith(declined))
+    if (writes > before) {
+      for (const open of declined) progress.delete(open)
+      return failure
+    }
+    // A database that takes nothing at all refuses none of them for itself.
+    ended.push(...aside.splice(0))
+    return cause
+  }
+
+  /**
+   * Writes what a refused batch holds without what the database refuses of it, by halves. Returns the failure for which something
+   * stays unwritten.
+   */
+  const writeApart = (items: readonly Item[]): unknown => {
+    const cause = tried(batchOf(items))
+    if (cause === undefined) {
+      for (const { done } of items) done()
+      return undefined
+    }
+    const [only] = items
+    if (isStoreError(cause) || only === undefined) return cause
+    if (items.length === 1) return only.refused(cause)
+    const half = Math.ceil(items.length / 2)
+    const failure = writeApart(items.slice(0, half))
+    return isStoreError(failure) ? failure : (writeApart(items.slice(half)) ?? failure)
+  }
+
+  const itemsOf = (
+    batch: Batch,
+    declined: OpenExchange[],
+    opened: Waiting[],
+    rows: Ending[],
+    summed: Ending[],
+  ): Item[] => [
+    ...opened.map(
+      (each): Item => ({
+        part: { opened: [each.open] },
+        done: () => {
+          waiting = waiting.filter((other) => other !== each)
+          each.resolve()
+        },
+        refused: (cause) => {
+          waiting = waiting.filter((other) => other !== each)
+          faults.failed(cause)
+          each.reject(cause)
+          return undefined
+        },
+      }),
+    ),
+    ...batch.progressed.map((each): Item => {
+      const done = (): void => void progress.delete(each.open)
+      return { part: { progressed: [each] }, done, refused: () => void declined.push(each.open) }
+    }),
+    ...rows.map(
+      (each): Item => ({
+        part: { ended: [each.exchange] },
+        done: () => {
+          take(each)
+          unsummed.push(each)
+          each.release()
+        },
+        refused: (cause) => writeClamped(each, cause),
+      }),
+    ),
+    ...summed.map(
+      (each): Item => ({
+        part: { settled: [each.exchange] },
+        done: () => {
+          take(each)
+          each.release()
+        },
+        refused: (cause) => writeClamped(each, cause),
+      }),
+    ),
+  ]
+
+  const take = (ending: Ending): void => {
+    ended = ended.filter((each) => each !== ending)
+    unsummed = unsummed.filter((each) => each !== ending)
+  }
+
+  const writeClamped = (ending: Ending, cause: unknown): unknown => {
+    const clamped = ending.clamped()
+    const failure = tried({ opened: [], progressed: [], settled: [clamped] })
+    if (isStoreError(failure)) return failure
+    take(ending)
+    if (failure !== undefined) {
+      aside.push(ending)
+      return failure
+    }
+    ending.release()
+    faults.refused(ending.exchange, clamped, cause)
     return undefined
   }
 
@@ -122,16 +280,23 @@ export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers): W
       progressDue = true
       timers.later(writeAll, PROGRESS_MS)
     },
-    settle(exchange) {
+    settle(exchange, clamped) {
       progress.delete(exchange.open)
-      settled.push(exchange)
-      if (settled.length >= SETTLE_GROUP) turn.set()
-      else settling.set()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      ended.push({ exchange, clamped, release: resolve })
+      if (pause.isSet() || retry.isSet()) patience.set()
+      turn.set()
+      return promise
+    },
+    add(exchange, clamped) {
+      unsummed.push({ exchange, clamped, release: () => undefined })
+      summing.set()
     },
     writeSettled,
     isStuck: retry.isSet,
-    stuck: () => (retry.isSet() ? settled.map(({ open }) => open) : []),
+    stuck: () => (retry.isSet() ? [...ended, ...aside].map(({ exchange }) => exchange.open) : []),
     flush() {
+      ended.push(...aside.splice(0))
       do {
         const failure = write('all')
         if (failure !== undefined) throw failure
@@ -157,7 +322,16 @@ const createAlarm = (begin: (run: () => void) => void, goOff: () => void) => {
   }
 }
 
-const NONE: SettledExchange[] = []
+const NONE: Ending[] = []
+
+const toExchange = ({ exchange }: Ending): SettledExchange => exchange
+
+const batchOf = (items: readonly Item[]): Batch => ({
+  opened: items.flatMap(({ part }) => part.opened ?? []),
+  progressed: items.flatMap(({ part }) => part.progressed ?? []),
+  ended: items.flatMap(({ part }) => part.ended ?? []),
+  settled: items.flatMap(({ part }) => part.settled ?? []),
+})
 
 const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
   const first: Progress[] = []

@@ -47,7 +47,7 @@ export type JsonAnswer = {
   body: JsonObject
 }
 
-/** A stream read up to its first output: `first` is the text for the client so far. */
+/** A stream read up to its first output: `first` is the text for the client so far, without what ends the answer. */
 export type StreamAnswer = {
   kind: 'stream'
   target: Target
@@ -230,13 +230,15 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
         })
       : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keptBy(reading))
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
-    const ended = { kind: 'stream', target, source: endedSource(abort) } as const
-    if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, images, tap), tap }
+    const ended = (text: string, seenBy: Tap): StreamAnswer => ({
+      ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: seenBy },
+    })
+    if (target.wire === 'images') return ended(eventsOfPictures(body, images, tap), tap)
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
     const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keptBy(reading))
-    return { ...ended, first: made.text, tap: made.tap }
+    return ended(made.text, made.tap)
   })
 }
 

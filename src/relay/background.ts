@@ -41,8 +41,8 @@ export type Open = {
   inputEstimate: number
   /** What is billed if the provider never says how it ended. */
   lastKnown: Metered
-  /** Called once. */
-  settle(end: End): void
+  /** Called once. Resolves once it is written. */
+  settle(end: End): Promise<void>
 }
 
 export type Watched = Open & {
@@ -192,7 +192,7 @@ const settleEnded = async (
   const error = state === 'failed' ? codec.decodeError(200, body) : undefined
   const counted = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
   const metered = { ...counted, serverTools: callsInAnswer(body) }
-  settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
+  await settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
 }
 
 /** An answer that failed without any output is not billed, unless its provider reports usage. */
@@ -209,9 +209,9 @@ const meterEnd = async (
 }
 
 /** The first to see the end settles; later calls do nothing. */
-export const settle = ({ background: { watched } }: Relay, one: Watched, end: End): void => {
+export const settle = async ({ background: { watched } }: Relay, one: Watched, end: End): Promise<void> => {
   if (watched.get(one.answer.exchangeId) !== one) return
   watched.delete(one.answer.exchangeId)
   clearTimeout(one.timer)
-  one.settle(end)
+  await one.settle(end)
 }

@@ -20,8 +20,8 @@ type BodyOptions = {
   /** Makes the tap that writes the error frame where no provider has answered. */
   newTap: () => Tap
   client: Client
-  /** Called once, however it ends. */
-  onEnd: (end: StreamEnd) => void
+  /** Called once, however it ends. The end of a whole answer leaves once it resolves. */
+  onEnd: (end: StreamEnd) => void | Promise<void>
   /** Called about once a second while it runs. */
   onProgress: (answer: StreamAnswer) => void
 }
@@ -48,25 +48,31 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   let out: ReadableStreamDefaultController<Uint8Array> | undefined
 
-  const end = (how: StreamEnd): void => {
+  const end = (how: StreamEnd): void | Promise<void> => {
     if (ended) return
     ended = true
     clearTimeout(timer)
-    onEnd(how)
+    return onEnd(how)
   }
 
-  const finish = (error: GatewayError | undefined): void => {
+  const fail = (error: GatewayError): void => {
     if (ended || out === undefined) return
     try {
-      if (error !== undefined) {
-        answer?.source.abort.abort()
-        out.enqueue(utf8.encode((answer?.tap ?? options.newTap()).fail(error, requestId)))
-      }
+      answer?.source.abort.abort()
+      out.enqueue(utf8.encode((answer?.tap ?? options.newTap()).fail(error, requestId)))
       out.close()
     } finally {
-      end({ answer, error, aborted: false })
+      void end({ answer, error, aborted: false })
     }
-    if (error === undefined) void answer?.source.drain()
+  }
+
+  /** A client that has its answer whole finds its quota up to date, and has been billed for it whatever happens to us. */
+  const finish = async ({ source }: StreamAnswer): Promise<void> => {
+    void source.drain()
+    await end({ answer, error: undefined, aborted: false })
+    if (options.client.gone) return
+    if (source.end !== '') send(source.end)
+    out?.close()
   }
 
   const send = (text: string): void => {
@@ -89,7 +95,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
             : undefined
       if (late !== undefined) {
         answer.source.abort.abort(late)
-        finish(late)
+        fail(late)
         return
       }
     }
@@ -141,7 +147,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       },
       async pull() {
         try {
-          const { source, tap } = answer ?? (await awaitAnswer(Promise.resolve(options.answer)))
+          const current = answer ?? (await awaitAnswer(Promise.resolve(options.answer)))
+          const { source, tap } = current
           let text = first ?? ''
           first = undefined
           while (text === '' && tap.state === 'open') {
@@ -155,10 +162,9 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
           if (text === '' && tap.state !== 'done') throw tap.error ?? broken()
           if (ended) return
           if (text !== '') send(text)
-          // Settled with the last frame, not after it: a client that has its answer finds its quota up to date.
-          if (tap.state === 'done') finish(undefined)
+          if (tap.state === 'done') await finish(current)
         } catch (error) {
-          finish(
+          fail(
             error instanceof GatewayError
               ? error
               : new GatewayError('internal_error', 'Internal error: the gateway failed. Try again.', { cause: error }),
@@ -167,7 +173,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       },
       cancel() {
         disconnect(options.client)
-        end({ answer, error: undefined, aborted: true })
+        void end({ answer, error: undefined, aborted: true })
       },
     },
     { highWaterMark: 0 },

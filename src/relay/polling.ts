@@ -77,7 +77,7 @@ export const pollAnswer = async (relay: Relay, answer: BackgroundAnswer): Promis
   clearTimeout(watched.timer)
   const target = targetOf(relay, answer)
   const error = target === undefined ? answerNotFound(answer.id) : await poll(relay, target, watched)
-  if (error !== undefined) settle(relay, watched, { outcome: 'failed', metered: watched.lastKnown, error })
+  if (error !== undefined) await settle(relay, watched, { outcome: 'failed', metered: watched.lastKnown, error })
   if (isOpen(relay, answer)) schedulePoll(relay, watched)
 }
 

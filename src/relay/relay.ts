@@ -38,8 +38,8 @@ export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<R
   const running = runAttempts(relay, exchange, openStream)
   // The client may disconnect before anyone awaits this: its failure is settled then, and must not go unhandled.
   running.catch(() => undefined)
-  const answer = await withinEarlyStart(running, relay.earlyStartMs).catch((error) => {
-    throw settleError(relay, exchange, error)
+  const answer = await withinEarlyStart(running, relay.earlyStartMs).catch(async (error) => {
+    throw await settleError(relay, exchange, error)
   })
   return answerStream(relay, exchange, answer ?? running)
 }
@@ -82,8 +82,8 @@ const withinEarlyStart = async <T>(running: Promise<T>, earlyStartMs: number): P
 }
 
 const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> => {
-  const answer = await runAttempts(relay, exchange, readAnswer).catch((error) => {
-    throw settleError(relay, exchange, error)
+  const answer = await runAttempts(relay, exchange, readAnswer).catch(async (error) => {
+    throw await settleError(relay, exchange, error)
   })
   const { backgroundAnswer } = exchange
   if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
@@ -95,7 +95,7 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
   const metered = await orReported(meterWhole(exchange, answer), answer)
   const shown = { ...metered, serverTools: callsInAnswer(answer.body) }
-  settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
+  await settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
 }
 
 /**
@@ -139,7 +139,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
         includeUsage: includeUsage(exchange.body.outline),
         now: secondsOf(relay.clock),
       }),
-    onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
+    onEnd: (end) => onStreamEnd(relay, exchange, end, answer),
     onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
   })
   return new Response(body, { headers: streamHeaders(exchange) })
@@ -167,10 +167,8 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   const { backgroundAnswer } = exchange
   exchange.release()
   const outcome: Outcome = aborted ? 'aborted' : error === undefined ? 'done' : 'failed'
-  if (answer === undefined) {
-    settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, error)
-    return
-  }
+  if (answer === undefined)
+    return settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, error)
   const final = answer.tap.state === 'done'
   // Counting a text takes a while: tokens that can no longer be used must not be held meanwhile.
   if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
@@ -178,7 +176,7 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   const counted = await orReported(meterStream(exchange, answer, final), answer.tap)
   const metered = { ...counted, serverTools: answer.tap.serverTools }
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
-  else settle(relay, exchange, answer.target, metered, outcome, error)
+  else await settle(relay, exchange, answer.target, metered, outcome, error)
 }
 
 /** The most tokens a cut stream can come to: no token is shorter than a byte, and no UTF-16 unit longer than three. */
@@ -195,11 +193,12 @@ const promptOnly = (exchange: Exchange): Metered =>
     : NO_USAGE
 
 /** Settles an exchange that got no answer, and returns the error to answer with. */
-const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
+const settleError = async (relay: Relay, exchange: Exchange, error: unknown): Promise<unknown> => {
   const aborted = exchange.client.gone
   const known =
     error instanceof GatewayError ? error : new GatewayError('internal_error', 'The gateway failed.', { cause: error })
   const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
-  settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, aborted ? undefined : known)
+  const metered = aborted ? promptOnly(exchange) : NO_USAGE
+  await settle(relay, exchange, undefined, metered, outcome, aborted ? undefined : known)
   return error
 }

@@ -13,7 +13,10 @@ export type Settling = Ended &
   Pick<Exchange, 'reservation' | 'answerId' | 'backgroundAnswer' | 'onSettled'> &
   Partial<Pick<Exchange, 'begunAt' | 'body'>>
 
-/** Settles an exchange and reports it. `target`: the one that answered, if any. */
+/**
+ * Settles an exchange and reports it. `target`: the one that answered, if any. Resolves once that is written: the end of its
+ * answer must not leave before.
+ */
 export const settle = (
   relay: Relay,
   exchange: Settling,
@@ -21,7 +24,7 @@ export const settle = (
   { usage, rawUsage, estimated, serverTools = {} }: Metered,
   outcome: Outcome,
   error: GatewayError | undefined,
-): void => {
+): Promise<void> => {
   const totalMs =
     exchange.begunAt === undefined
       ? Math.max(0, relay.clock() - exchange.startedAt)
@@ -29,7 +32,7 @@ export const settle = (
   const begun = exchange.backgroundAnswer !== undefined || (exchange.stream && target !== undefined)
   const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
   const last = exchange.attempts.at(-1)
-  const costMicroUsd = relay.ledger.settle(exchange.reservation, {
+  const { costMicroUsd, written } = relay.ledger.settle(exchange.reservation, {
     outcome,
     usage,
     estimated,
@@ -68,4 +71,5 @@ export const settle = (
     estimated,
     totalMs,
   })
+  return written
 }

@@ -9,8 +9,13 @@ import { networkError } from './upstream.ts'
 
 /** The provider's end of a stream. */
 export type Source = {
-  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError, or what the tap throws. */
+  /**
+   * Text for the client, maybe '', without what ends the answer; undefined once the bytes are over. Throws GatewayError, or what
+   * the tap throws.
+   */
   read(): Promise<string | undefined>
+  /** The text that ends the answer, once the tap is `done`. */
+  readonly end: string
   /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
   drain(): Promise<void>
   abort: AbortController
@@ -84,8 +89,10 @@ export const rejoined = <Bytes extends Uint8Array>(chunk: Bytes | undefined, rea
   }
 }
 
-export const endedSource = (abort: AbortController): Source => ({
+/** Of an answer that is whole already. */
+export const endedSource = (abort: AbortController, end: string): Source => ({
   abort,
+  end,
   drain: async () => {},
   read: async () => undefined,
 })
@@ -104,6 +111,7 @@ export const readFrom = (
   let isRest = false
   const frames = new FrameReader(FRAME_CHARS)
   let hold: Hold | undefined
+  let end = ''
   /** Nearly no stream has an event that needs room. */
   const take = (held: number): void => {
     if (hold === undefined) {
@@ -115,6 +123,9 @@ export const readFrom = (
   }
   return {
     abort,
+    get end() {
+      return end
+    },
     drain: async () => {
       hold?.end()
       const timer = setTimeout(() => abort.abort(), LINGER_MS)
@@ -137,8 +148,12 @@ export const readFrom = (
         left = isRest ? value?.subarray(TURN_BYTES) : undefined
         const bytes = isRest ? value?.subarray(0, TURN_BYTES) : value
         let text = ''
-        for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) text += tap.see(frame)
-        if (bytes === undefined) text += tap.end?.() ?? ''
+        const say = (said: string): void => {
+          if (tap.state === 'done') end += said
+          else text += said
+        }
+        for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) say(tap.see(frame))
+        if (bytes === undefined) say(tap.end?.() ?? '')
         take(bytes === undefined ? 0 : frames.held)
         return bytes === undefined && text === '' ? undefined : text
       } catch (error) {

@@ -15,10 +15,10 @@ const TRY = { provider: 'vendor_a', account: 'main', model: 'vendorA-opus-4-8', 
 
 const isOpen = ({ outcome }: ExchangeRow): boolean => outcome === null
 
-const setUp = (tokensTotal = 1_000_000, path = ':memory:') => {
+const setUp = (tokensTotal = 1_000_000, path = ':memory:', onRefused?: (exchangeId: string) => void) => {
   const store = open(path, () => NOW)
   const { key } = store.keys.issue(newKey({ tokensTotal }), ACTOR)
-  return { store, key, ...bench(store) }
+  return { store, key, ...bench(store, undefined, undefined, undefined, onRefused) }
 }
 
 describe('reserve', () => {
@@ -88,14 +88,14 @@ describe('reserve', () => {
   })
 
   test('writes all reservations of a turn in one transaction', async () => {
-    const { ledger, key, turn, wait, writes } = setUp()
+    const { ledger, key, turn, writes } = setUp()
     const before = writes()
     const reserving = Array.from({ length: 50 }, () => ledger.reserve(ask(key)))
     turn()
     const reservations = await Promise.all(reserving)
     expect(writes() - before).toBe(1)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
-    wait()
+    turn()
     expect(writes() - before).toBe(2)
     expect(key.tokensUsed).toBe(50 * 150)
   })
@@ -253,7 +253,7 @@ describe('settle', () => {
     const { key } = store.keys.issue(newKey(), ACTOR)
     const { ledger, reserve } = bench(store, undefined, () => ({ ...PRICE, cacheWrite1h: 10 }))
     const usage = { cacheWrite: 10, cacheWrite1h: 40 }
-    expect(ledger.settle(await reserve(ask(key)), settlement({ usage }))).toBe(100)
+    expect(ledger.settle(await reserve(ask(key)), settlement({ usage })).costMicroUsd).toBe(100)
   })
 
   test('a count the provider did not give stays unknown in its row and adds nothing to the sums', async () => {
@@ -283,20 +283,23 @@ describe('settlements', () => {
     expect(last().settled).toHaveLength(200)
   })
 
-  test('that wait to be grouped are neither written nor charged with the next reservation', async () => {
+  test('are in the file by the end of the turn, with its reservations; their sums wait to be grouped', async () => {
     const path = newPath()
-    const { ledger, key, reservations, turn, wait } = await reserved(1, path)
-    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    const { ledger, key, reservations, turn, wait, writes } = await reserved(2, path)
+    const before = writes()
+    const written = reservations.map((reservation) => ledger.settle(reservation, settlement()).written)
     const next = ledger.reserve(ask(key))
     turn()
-    await next
+    await Promise.all([...written, next])
+    expect(writes() - before).toBe(1)
     const other = open(path)
-    expect(other.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual([null, null])
-    expect(other.keys.get(key.id)?.tokensUsed).toBe(0)
+    const outcomes = () => other.exchanges({ limit: 9 }).map((row) => row.outcome)
+    expect([outcomes(), other.keys.get(key.id)?.tokensUsed]).toEqual([[null, 'done', 'done'], 0])
+    expect(other.usage({ by: 'key' }).rows).toEqual([])
     wait()
-    expect(other.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual([null, 'done'])
+    expect([outcomes(), writes() - before]).toEqual([[null, 'done', 'done'], 2])
     other.refresh()
-    expect(other.keys.get(key.id)?.tokensUsed).toBe(150)
+    expect(other.keys.get(key.id)?.tokensUsed).toBe(300)
   })
 
   test('are included in reads of the same process, written or not', async () => {
@@ -360,6 +363,76 @@ describe('settlements', () => {
   })
 })
 
+/** A database that takes no answer of so many tokens: no figure of a provider may stand in the way of others. */
+const picky = (path: string, table: 'exchanges' | 'usage_hours' | 'reservations', when: string) => {
+  const db = new Database(path)
+  db.run(`CREATE TRIGGER picky BEFORE ${table === 'reservations' ? 'UPDATE' : 'INSERT'} ON ${table} WHEN ${when}
+    BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  db.close()
+}
+
+describe('what the database refuses', () => {
+  test.each([
+    ['a row', 'exchanges', 'NEW.output = 666'],
+    ['a sum', 'usage_hours', 'NEW.output >= 666'],
+  ] as const)('of %s holds up no other: it is settled by what was set aside', async (_, table, when) => {
+    const path = newPath()
+    const told: unknown[] = []
+    const { store, key, ledger, reserve, turn, wait } = setUp(1_000_000, path, (id) => told.push(id))
+    picky(path, table, when)
+    const reservations = []
+    for (let i = 0; i < 9; i++) reservations.push(await reserve(ask(key, { outputCap: i === 4 ? 10 : 100 })))
+    const written = reservations.map(
+      (reservation, i) =>
+        ledger.settle(reservation, settlement({ usage: { input: 100, output: i === 4 ? 666 : 7 } })).written,
+    )
+    turn()
+    await Promise.all(written)
+    wait()
+    expect(ledger.isStuck()).toBe(false)
+    expect(told).toEqual([reservations[4]?.exchangeId])
+    const rows = store.exchanges({ limit: 9 }).reverse()
+    expect(rows.map(({ output, estimated }) => [output, estimated])).toEqual(
+      reservations.map((_, i) => (i === 4 ? [10, true] : [7, false])),
+    )
+    const total = 9 * 100 + 8 * 7 + 10
+    expect([key.tokensUsed, open(path).keys.get(key.id)?.tokensUsed]).toEqual([total, total])
+    const [sums] = store.usage({ by: 'key' }).rows
+    expect([sums?.requests, (sums?.input ?? 0) + (sums?.output ?? 0)]).toEqual([9, total])
+  })
+
+  test('however small it is made waits alone, and is tried again', async () => {
+    const path = newPath()
+    const { store, key, ledger, reserve, turn, wait } = setUp(1_000_000, path)
+    picky(path, 'exchanges', `NEW.model = 'cursed'`)
+    const [cursed, other] = [await reserve(ask(key, { model: 'cursed' })), await reserve(ask(key))]
+    ledger.settle(cursed, settlement())
+    const { written } = ledger.settle(other, settlement())
+    turn()
+    await written
+    expect([ledger.isStuck(), ledger.openCount()]).toEqual([true, 1])
+    await reserve(ask(key))
+    expect(() => ledger.flush()).toThrow('no')
+    const db = new Database(path)
+    db.run('DROP TRIGGER picky')
+    db.close()
+    wait()
+    expect([ledger.isStuck(), ledger.openCount()]).toEqual([false, 1])
+    const outcomes = store.exchanges({ limit: 9 }).map(({ model, outcome }) => [model, outcome])
+    expect(outcomes).toContainEqual(['cursed', 'done'])
+    expect(store.keys.get(key.id)?.tokensUsed).toBe(300)
+  })
+
+  test('of progress does not keep that of others', async () => {
+    const path = newPath()
+    const { store, key, ledger, reserve, wait } = setUp(1_000_000, path)
+    picky(path, 'reservations', 'NEW.output = 666')
+    for (const output of [1, 666, 2]) ledger.progress(await reserve(ask(key)), { output })
+    wait()
+    expect(store.exchanges({ limit: 9 }).map(({ output }) => output)).toEqual([2, null, 1])
+  })
+})
+
 describe('a store that cannot write', () => {
   test('refuses reservations and frees what they held', async () => {
     const { ledger, key, reserve, failing } = setUp()
@@ -371,14 +444,19 @@ describe('a store that cannot write', () => {
 
   test('loses no settlement: it is written when writing works again, by itself', async () => {
     const path = newPath()
-    const { ledger, key, reserve, wait, failing } = setUp(1_000_000, path)
+    const { ledger, key, reserve, turn, wait, failing } = setUp(1_000_000, path)
     const reservation = await reserve(ask(key))
     // To read in this process writes what is settled; to read in another does not.
     const other = open(path)
     const outcome = () => other.exchanges({ limit: 1 })[0]?.outcome
     failing(true)
-    ledger.settle(reservation, settlement())
+    const { written } = ledger.settle(reservation, settlement())
+    turn()
+    // No answer is held for longer than patience lasts, whatever becomes of its settlement.
+    const held = Promise.race([written.then(() => 'let go'), turnOver().then(() => 'held')])
+    expect(await held).toBe('held')
     for (let waits = 0; waits < 3; waits++) wait()
+    await written
     expect([outcome(), ledger.openCount(), ledger.openCount(new Set([key.id]))]).toEqual([null, 1, 1])
     failing(false)
     wait()
@@ -542,12 +620,38 @@ describe('after a kill', () => {
     }
   })
 
-  test('an exchange without progress is settled with nothing', async () => {
+  test('an exchange without progress is settled by the estimate of its prompt', async () => {
     const { path, keyId } = await killed(false)
     const store = open(path)
     expect(bench(store).ledger.openCount()).toBe(0)
-    expect(store.exchanges({ limit: 9 }).filter(isOpen)).toEqual([])
-    expect(store.keys.get(keyId)?.tokensUsed).toBe(0)
+    expect(store.exchanges({ limit: 9 })).toMatchObject([{ outcome: 'failed', input: 100, output: 0, estimated: true }])
+    expect(store.keys.get(keyId)?.tokensUsed).toBe(100)
+  })
+
+  test('a settlement whose sums were not added is added to them once, by its own figures', async () => {
+    const path = newPath()
+    const { store, key, ledger, reserve, turn } = setUp(1_000_000, path)
+    const usage = { input: 30, cacheRead: 4, output: 9, reasoning: 2 }
+    const { written, costMicroUsd } = ledger.settle(await reserve(ask(key)), settlement({ usage }))
+    turn()
+    await written
+    // A process that ends here has written no sums; whoever reads beside it sees the exchange once, and as it ended.
+    expect(open(path).exchanges({ limit: 9 })).toMatchObject([{ outcome: 'done', ...usage }])
+    expect((await open(path).insight.exchangePage({ limit: 9 })).rows).toMatchObject([{ outcome: 'done', ...usage }])
+    store.journal.write = () => undefined
+    store.close()
+    for (let start = 0; start < 2; start++) {
+      const again = open(path)
+      expect(bench(again).ledger.recovered).toBe(0)
+      expect(again.exchanges({ limit: 9 })).toMatchObject([
+        { outcome: 'done', ...usage, estimated: false, costMicroUsd },
+      ])
+      expect(again.keys.get(key.id)?.tokensUsed).toBe(43)
+      for (const by of ['key', 'day', 'model'] as const) {
+        expect(again.usage({ by }).rows).toMatchObject([{ requests: 1, errors: 0, ...usage, costMicroUsd }])
+      }
+      again.close()
+    }
   })
 
   test('the command line leaves open exchanges alone', async () => {
@@ -591,8 +695,8 @@ describe('after a kill', () => {
     }
     const store = open(path)
     bench(store)
-    expect(store.keys.list()[0]?.tokensUsed).toBe(200)
-    expect(store.usage({ by: 'model' }).rows[0]).toMatchObject({ requests: 201, errors: 1, output: 200 })
+    expect(store.keys.list()[0]?.tokensUsed).toBe(201)
+    expect(store.usage({ by: 'model' }).rows[0]).toMatchObject({ requests: 201, errors: 1, input: 1, output: 200 })
   })
 })
 

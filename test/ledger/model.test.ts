@@ -57,6 +57,7 @@ type Known = {
   keyId: string
   reservation?: Reservation
   reserved: number
+  input: number
   latest?: Usage
   durable?: Usage
   /** A restart leaves it open. */
@@ -74,6 +75,8 @@ const play = async (steps: Step[], path: string): Promise<void> => {
   /** Of each key: what the file must say it has used, and what is settled but not written. */
   const used = new Map(ids.map((id) => [id, 0]))
   let unwritten: { known: Known; usage: Usage }[] = []
+  /** What is written, and not in the sums. */
+  let unsummed: typeof unwritten = []
   const settledAs = new Map<string, Usage>()
   let asking: { id: string; known: Known; result: Promise<Reservation | undefined> }[] = []
   let failing = false
@@ -81,7 +84,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
   const open = () => [...known.values()].filter((each) => !each.ended && each.reservation !== undefined)
   const charge = (keyId: string, by: number) => used.set(keyId, (used.get(keyId) ?? 0) + by)
 
-  /** The model's side of a write that was due; settlements of less than a group wait for their time. */
+  /** The model's side of a write that was due; the sums of less than a group wait for their time. */
   const written = async (withProgress: boolean) => {
     for (const each of asking) {
       const reservation = await each.result
@@ -91,10 +94,13 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     }
     asking = []
     if (failing) return
+    expect((at.last().ended ?? []).length + at.last().settled.length).toBeGreaterThanOrEqual(unwritten.length)
+    unsummed.push(...unwritten)
+    unwritten = []
     if (at.last().settled.length > 0) {
-      expect(at.last().settled).toHaveLength(unwritten.length)
-      for (const each of unwritten) charge(each.known.keyId, totalTokens(each.usage))
-      unwritten = []
+      expect(at.last().settled).toHaveLength(unsummed.length)
+      for (const each of unsummed) charge(each.known.keyId, totalTokens(each.usage))
+      unsummed = []
     }
     if (withProgress) for (const each of open()) if (each.latest !== undefined) each.durable = each.latest
   }
@@ -102,14 +108,18 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     // What was not written is lost; what was open in the file ends with its durable progress, unless it goes on.
     for (const each of asking) known.delete(each.id)
     for (const each of unwritten) each.known.ended = false
+    for (const each of unsummed) charge(each.known.keyId, totalTokens(each.usage))
     for (const [id, each] of known) {
       if (each.ended || (each.isResumed && !all)) continue
       each.ended = true
-      settledAs.set(id, each.durable ?? {})
-      charge(each.keyId, totalTokens(each.durable ?? {}))
+      const { durable = {} } = each
+      const usage = Object.keys(durable).length > 0 ? durable : { input: each.input, output: 0 }
+      settledAs.set(id, usage)
+      charge(each.keyId, totalTokens(usage))
     }
     asking = []
     unwritten = []
+    unsummed = []
     failing = false
     store.close()
     store = openStore(path, { clock: () => NOW })
@@ -138,7 +148,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       const result = at.ledger.reserve(request).catch(() => undefined)
       if (at.ledger.openCount() > count) {
         const reserved = at.ledger.heldBy(id) - held
-        const entry: Known = { keyId: id, reserved, isResumed: each.isResumed, ended: false }
+        const entry: Known = { keyId: id, reserved, input: each.input, isResumed: each.isResumed, ended: false }
         known.set(request.exchangeId, entry)
         asking.push({ id: request.exchangeId, known: entry, result })
         // Never overspent, but for the estimate of a request that is alone.
@@ -196,7 +206,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       store.refresh()
     }
     for (const id of ids) {
-      const waiting = unwritten.filter((one) => one.known.keyId === id)
+      const waiting = [...unwritten, ...unsummed].filter((one) => one.known.keyId === id)
       const pending = waiting.reduce((sum, one) => sum + totalTokens(one.usage), 0)
       expect(store.keys.get(id)?.tokensUsed).toBe((used.get(id) ?? 0) + pending)
       const held = [...known.values()].filter((one) => one.keyId === id && !one.ended)

@@ -32,6 +32,7 @@ export const bench = (
   clock: () => number = () => NOW,
   prices: Prices = () => PRICE,
   isResumed: (exchangeId: string) => boolean = () => false,
+  onRefused: (exchangeId: string) => void = () => undefined,
 ): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []
@@ -53,7 +54,9 @@ export const bench = (
   const run = (due: (() => void)[]) => {
     for (const each of due) each()
   }
-  const ledger = createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers })
+  const ledger = createLedger({
+    ...{ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers, onRefused },
+  })
   const turn = (): void => {
     const due = soon
     soon = []

@@ -725,7 +725,10 @@ test('an answer at an account that is no longer configured is billed as the mode
     ledger: {
       ...inside.ledger,
       resumed: [{ reservation, model: MODEL, stream: false, inputEstimate: 7, usage: {} }],
-      settle: (_: object, how: object) => settled.push(how),
+      settle: (_: object, how: object) => {
+        settled.push(how)
+        return { costMicroUsd: 0, written: Promise.resolve() }
+      },
     },
     background: createBackground({ ...inside.store.background, of: () => answer }, patiently),
   }

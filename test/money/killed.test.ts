@@ -1,5 +1,6 @@
-// The server killed in the middle of load: at its next start no exchange is lost, none counted twice, and what is on the
-// key is what is in the rows. The compiled file when SLUICE_BINARY names it; SLUICE_KILLS says how often (default 3).
+// The server killed in the middle of load: at its next start no exchange is lost, none counted twice, what is on the key is
+// what is in the rows, and what a client had whole is billed to the token. The compiled file when SLUICE_BINARY names it;
+// SLUICE_KILLS says how often (default 3).
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +17,19 @@ import { type Handler, type Scripted, startScripted } from '../support/provider/
 import { requestOn, spoken, toldButOpen, totalOf } from './support.ts'
 
 const KILLS = Number(process.env.SLUICE_KILLS ?? 3)
-const CLIENTS = 24
-const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5'] as const
+const CLIENTS = 200
+const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5', 'vendorB-5.4'] as const
 const billed = { input: 30, cached: 2, output: 20 }
-/** Settlements wait some milliseconds to be written together; a busy machine is given time for it. */
-const SETTLED_MS = 500
+/** Every wire of a client with every model, as a stream and whole. */
+const ASKED = CHAT_WIRES.flatMap((wire) =>
+  MODELS.flatMap((model) => [true, false].map((stream) => ({ wire, model, stream }))),
+)
+/** How an answer ends that its client has whole, whatever becomes of its connection. */
+const LAST_WORDS = {
+  messages: /event: message_stop\ndata: .*\n\n$/,
+  'chat-completions': /data: \[DONE\]\n\n$/,
+  responses: /event: response\.completed\ndata: .*\n\n$/,
+}
 
 let provider: Scripted
 let answers: Handler
@@ -40,7 +49,13 @@ const prepare = async (): Promise<string> => {
   const account = (base_url: string) => ({ accounts: [{ name: 'main', base_url, credential: 'secret' }] })
   const file: FileConfig = {
     ...{ listen: { port: 0 }, data: './data', log: { level: 'silent' } },
-    providers: { vendor_a: account(provider.origin), vendor_b: account(`${provider.origin}/v1`) },
+    providers: {
+      vendor_a: account(provider.origin),
+      vendor_b: account(`${provider.origin}/v1`),
+      // A vendor that speaks the one wire alone, so that each is reached from each.
+      vendor_c: { ...account(`${provider.origin}/v1`), wires: ['chat-completions'] },
+    },
+    models: { 'vendorB-5.4': { provider: 'vendor_c' } },
   }
   writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
   const create = launch(PROGRAM, ['keys', 'create', '--label', 'x', '--tokens', '1000000000', '--json'], directory)
@@ -85,20 +100,29 @@ const idOnceBroken = async (asking: Promise<Response>): Promise<string> => {
   return response.headers.get('x-request-id') ?? ''
 }
 
-type Heard = { id: string; at: number }
-
-/** Asks without pause until the server is gone; what was answered whole, and when. */
-const load = async (url: string, secret: string, seed: number, heard: Heard[], enough: () => void): Promise<void> => {
+/** Asks without pause until the server is gone: the ids of what was answered whole. */
+const load = async (url: string, secret: string, seed: number, heard: string[], enough: () => void): Promise<void> => {
   for (let i = seed; ; i++) {
-    const wire = CHAT_WIRES[i % 3] ?? 'messages'
-    const model = MODELS[i % 2] ?? MODELS[0]
-    const stream = i % 4 < 2
+    const { wire, model, stream } = ASKED[i % ASKED.length] ?? { wire: 'messages', model: MODELS[0], stream: true }
+    let text = ''
     try {
       const response = await post(url, PATHS[wire], requestOn(wire, model, stream, 100), secret)
-      const text = await response.text()
-      expect([response.status, text.includes('event: error')]).toEqual([200, false])
-      heard.push({ id: response.headers.get('x-request-id') ?? '', at: performance.now() })
-      enough()
+      expect(response.status).toBe(200)
+      const bytes = new TextDecoder()
+      const whole = () => (stream ? LAST_WORDS[wire].test(text) : text.endsWith('}') && isWhole(text))
+      const told = () => {
+        if (!whole()) return false
+        heard.push(response.headers.get('x-request-id') ?? '')
+        enough()
+        return true
+      }
+      // The client may have the last word before the connection says that it was the last.
+      let has = false
+      for await (const piece of response.body ?? []) {
+        text += bytes.decode(piece, { stream: true })
+        if (!has) has = told()
+      }
+      expect([has, text.includes('event: error')]).toEqual([true, false])
     } catch (error) {
       if (error instanceof TypeError || (error as { code?: string }).code !== undefined) return
       throw error
@@ -106,30 +130,36 @@ const load = async (url: string, secret: string, seed: number, heard: Heard[], e
   }
 }
 
+const isWhole = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === 'object'
+  } catch {
+    return false
+  }
+}
+
 describe('a server that is killed', () => {
   test(
-    `in the middle of load, ${KILLS} times, loses no exchange and counts none twice`,
+    `in the middle of load, ${KILLS} times, loses no exchange, counts none twice and bills what its clients had whole`,
     async () => {
       answers = (request) => spoken(wireOf(request.path), JSON.parse(request.text).stream === true, { billed })
       const secret = await prepare()
-      const whole: (Heard & { round: number })[] = []
-      const killedAt: number[] = []
+      const whole: string[] = []
       const from = provider.requests.length
       for (let round = 0; round < KILLS; round++) {
         const { child, url } = await start()
-        const heard: Heard[] = []
-        const wanted = 150 + Math.floor(Math.random() * 200)
+        const heard: string[] = []
+        const wanted = 300 + Math.floor(Math.random() * 300)
         const { promise: loaded, resolve } = Promise.withResolvers<void>()
         const enough = () => {
           if (heard.length >= wanted) resolve()
         }
         const clients = Array.from({ length: CLIENTS }, (_, at) => load(url, secret, at, heard, enough))
         await Promise.race([loaded, Promise.all(clients)])
-        killedAt.push(performance.now())
         await kill(child)
         await Promise.all(clients)
         expect(heard.length).toBeGreaterThanOrEqual(wanted)
-        whole.push(...heard.map((each) => ({ ...each, round })))
+        whole.push(...heard)
       }
       const asked = provider.requests.length - from
       for (let start = 0; start < 2; start++) {
@@ -141,11 +171,15 @@ describe('a server that is killed', () => {
           expect(rows.length).toBeGreaterThanOrEqual(asked)
           expect(rows.length).toBeLessThanOrEqual(whole.length + KILLS * CLIENTS)
           expect(rows.filter((row) => row.outcome === null)).toEqual([])
-          for (const { id, at, round } of whole) {
+          const billedOf = (id: string) => {
             const row = known.get(id)
-            if (row === undefined) throw new Error(`${id} was answered and is not on the books`)
-            if (at > (killedAt[round] ?? 0) - SETTLED_MS && row.outcome === 'failed') continue
-            expect([row.outcome, totalOf(row), row.estimated]).toEqual(['done', 52, false])
+            return row && [row.outcome, totalOf(row), row.estimated].join(' ')
+          }
+          expect(whole.filter((id) => billedOf(id) !== 'done 52 false').map((id) => [id, billedOf(id)])).toEqual([])
+          // The vendor bills at least the prompt of what was cut.
+          for (const row of rows.filter(({ outcome }) => outcome === 'failed')) {
+            expect(row).toMatchObject({ estimated: true })
+            expect(row.input).toBeGreaterThan(0)
           }
           const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
           expect(store.keys.list()[0]?.tokensUsed).toBe(total)

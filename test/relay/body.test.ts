@@ -61,7 +61,7 @@ const pass = async (ms: number): Promise<void> => {
 }
 
 /** A stream that says what `say` is told, and what came of it. */
-const open = (early = false, keepAliveMs = KEEP_ALIVE) => {
+const open = (early = false, keepAliveMs = KEEP_ALIVE, written?: Promise<void>, end = '') => {
   const words: (string | undefined)[] = []
   let asked: ((word: string | undefined) => void) | undefined
   let state: Tap['state'] = 'open'
@@ -75,6 +75,7 @@ const open = (early = false, keepAliveMs = KEEP_ALIVE) => {
     target: { provider: { timeouts: { connectMs: 1, firstByteMs: 1, idleMs: IDLE, totalMs: TOTAL } } },
     source: {
       abort,
+      end,
       drain: async () => void drained++,
       read: () =>
         new Promise<string | undefined>((resolve) => {
@@ -90,7 +91,10 @@ const open = (early = false, keepAliveMs = KEEP_ALIVE) => {
   const body = toBody({
     ...{ codec, requestId: 'req_1', keepAliveMs, begunAt: now, client, newTap: () => tap },
     answer: early ? pending.promise : answer,
-    onEnd: (end) => ends.push(end),
+    onEnd: (end) => {
+      ends.push(end)
+      return written
+    },
     onProgress: () => reports.push(now),
   })
   const reader = body.getReader()
@@ -207,6 +211,37 @@ describe('a stream', () => {
     expect([await next, await read()]).toEqual(['end', undefined])
     expect(ends).toMatchObject([{ error: undefined, aborted: false }])
     expect([drained(), abort.signal.aborted]).toEqual([1, false])
+  })
+
+  test('keeps its end until it is settled, and nothing else', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { read, say, ends, drained } = open(false, KEEP_ALIVE, promise, 'the end')
+    await read()
+    const next = read()
+    await say('word', 'done')
+    expect(await next).toBe('word')
+    let last: string | undefined
+    void read().then((text) => {
+      last = text
+    })
+    await pass(IDLE)
+    expect([last, ends.length, drained()]).toEqual([undefined, 1, 1])
+    resolve()
+    await settled()
+    expect([last, await read()]).toEqual(['the end', undefined])
+  })
+
+  test('whose client leaves while its end waits ends once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { read, say, ends, cancel } = open(false, KEEP_ALIVE, promise, 'the end')
+    await read()
+    const next = read()
+    await say('word', 'done')
+    await next
+    await cancel()
+    resolve()
+    await settled()
+    expect(ends).toMatchObject([{ aborted: false }])
   })
 
   test('that ends without a terminal event ends with an error frame', async () => {

@@ -144,7 +144,7 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
   const { sql, values } = allOf(conditions)
   return db
     .query<{ row: number }, SQLQueryBindings[]>(
-      `SELECT row FROM reservations WHERE ${sql} ORDER BY row DESC LIMIT ${limit + 1}`,
+      `SELECT row FROM reservations WHERE ${sql} AND row NOT IN (SELECT row FROM exchanges) ORDER BY row DESC LIMIT ${limit + 1}`,
     )
     .all(...values)
     .map(({ row }) => row)

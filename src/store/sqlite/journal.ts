@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
-import { isError, type Settlement } from '../../ledger/ledger.ts'
+import { isError, type Outcome, type Settlement } from '../../ledger/ledger.ts'
 import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
@@ -50,10 +50,22 @@ const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
     input_estimate AS inputEstimate, reserved, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
   FROM reservations ORDER BY row`
+/** Settled exchanges whose sums are not added: their reservations are still there. */
+const UNSUMMED = `
+  SELECT row, outcome, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning,
+    attempts, estimated, cost_micro_usd AS costMicroUsd, ended_at AS endedAt, server_tools AS serverTools
+  FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
-type LeftRow = Omit<LeftOpen, 'usage' | 'stream'> & {
-  [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null
-} & { stream: number }
+type Counts = { [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null }
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'ended'> & Counts & { stream: number }
+type UnsummedRow = Counts &
+  Pick<SettledExchange, 'costMicroUsd' | 'endedAt'> & {
+    row: number
+    outcome: Outcome
+    attempts: number
+    estimated: number
+    serverTools: string | null
+  }
 
 /** The sums of one hour, key and model. */
 type Rollup = { hour: number; keyId: string; model: string; figures: Figures }
@@ -66,6 +78,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const open = db.query(OPEN)
   const progress = db.query(PROGRESS)
   const settle = db.query(SETTLE)
+  const drop = db.query('DELETE FROM exchanges WHERE row = ?')
   const free = db.query('DELETE FROM reservations WHERE row = ?')
   const addHour = db.query(addSums('usage_hours', 'hour'))
   const addDay = db.query(addSums('usage_days', 'day'))
@@ -75,6 +88,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const charge = db.query(CHARGE)
   /** Keys known to be in `exchange_blocks`, by block. */
   const noted = new Map<number, Set<string>>()
+  /** Settlements whose rows are written, and their sums are not. */
+  const ended = new WeakSet<SettledExchange>()
   let lock: KeptLock | undefined
   let writeSettled = (_required?: boolean): void => {}
   let lastRow = 0
@@ -91,6 +106,46 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     }
     inBlock.run(block, keyId)
     keys.add(keyId)
+  }
+
+  const writeRow = ({ open: exchange, settlement: how, ...settled }: SettledExchange): void => {
+    const { usage } = how
+    if (settled.replaces) drop.run(exchange.row)
+    settle.run(
+      exchange.row,
+      exchange.exchangeId,
+      exchange.keyId,
+      exchange.model,
+      exchange.wire,
+      exchange.stream ? 1 : 0,
+      exchange.startedAt,
+      exchange.inputEstimate,
+      exchange.reserved,
+      usage.input ?? null,
+      usage.cacheRead ?? null,
+      usage.cacheWrite ?? null,
+      usage.output ?? null,
+      usage.reasoning ?? null,
+      settled.endedAt,
+      how.outcome,
+      how.status ?? null,
+      how.errorCode ?? null,
+      how.provider ?? null,
+      how.account ?? null,
+      how.upstreamModel ?? null,
+      how.providerWire ?? null,
+      how.attempts,
+      how.firstByteMs ?? null,
+      how.totalMs ?? null,
+      how.estimated ? 1 : 0,
+      settled.costMicroUsd,
+      settled.rawUsage ?? null,
+      trailOf(how.trail),
+      how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
+      settled.leftAfter ?? null,
+      toolsOf(how.serverTools),
+    )
+    note(exchange.row, exchange.keyId)
   }
 
   /** Returns the tokens charged to each key. */
@@ -111,52 +166,18 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         exchange.row,
       )
     }
+    for (const settled of batch.ended ?? []) if (!ended.has(settled)) writeRow(settled)
     const rollups = new Map<string, Rollup>()
     const models = new Map<string, Omit<Rollup, 'keyId'>>()
     const usedAt = new Map<string, number>()
     for (const settled of batch.settled) {
-      const { open: exchange, settlement: how } = settled
-      const { usage } = how
-      free.run(exchange.row)
-      settle.run(
-        exchange.row,
-        exchange.exchangeId,
-        exchange.keyId,
-        exchange.model,
-        exchange.wire,
-        exchange.stream ? 1 : 0,
-        exchange.startedAt,
-        exchange.inputEstimate,
-        exchange.reserved,
-        usage.input ?? null,
-        usage.cacheRead ?? null,
-        usage.cacheWrite ?? null,
-        usage.output ?? null,
-        usage.reasoning ?? null,
-        settled.endedAt,
-        how.outcome,
-        how.status ?? null,
-        how.errorCode ?? null,
-        how.provider ?? null,
-        how.account ?? null,
-        how.upstreamModel ?? null,
-        how.providerWire ?? null,
-        how.attempts,
-        how.firstByteMs ?? null,
-        how.totalMs ?? null,
-        how.estimated ? 1 : 0,
-        settled.costMicroUsd,
-        settled.rawUsage ?? null,
-        trailOf(how.trail),
-        how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
-        settled.leftAfter ?? null,
-        toolsOf(how.serverTools),
-      )
-      for (const [tool, calls] of Object.entries(how.serverTools ?? {}))
-        addTool.run(startOfSpan(exchange.startedAt, DAY_MS), exchange.keyId, exchange.model, tool, calls)
-      note(exchange.row, exchange.keyId)
+      const { row, keyId, model, startedAt } = settled.open
+      free.run(row)
+      if (!ended.has(settled)) writeRow(settled)
+      for (const [tool, calls] of Object.entries(settled.settlement.serverTools ?? {}))
+        addTool.run(startOfSpan(startedAt, DAY_MS), keyId, model, tool, calls)
       addTo(rollups, settled)
-      usedAt.set(exchange.keyId, Math.max(usedAt.get(exchange.keyId) ?? 0, exchange.startedAt))
+      usedAt.set(keyId, Math.max(usedAt.get(keyId) ?? 0, startedAt))
     }
     const charges = new Map<string, number>()
     for (const { hour, keyId, model, figures } of rollups.values()) {
@@ -180,7 +201,18 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       if (path !== undefined) checkpoints = createCheckpoints(db, path)
       db.run(`PRAGMA busy_timeout = ${TRY_MS}`)
       lastRow = db.query<{ row: number }, []>(LAST_ROW).get()?.row ?? 0
-      return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
+      const unsummed = new Map(
+        db
+          .query<UnsummedRow, []>(UNSUMMED)
+          .all()
+          .map((row) => [row.row, row]),
+      )
+      const left = db
+        .query<LeftRow, []>(LEFT_OPEN)
+        .all()
+        .map((row) => toLeftOpen(row, unsummed.get(row.row)))
+      for (const each of left) if (each.ended !== undefined) ended.add(each.ended)
+      return left
     },
     charge: ring.charge,
     write(batch) {
@@ -197,7 +229,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         throw path === undefined ? error : toAccessError(path, error)
       }
       ring.written(charges)
-      checkpoints?.wrote(batch.opened.length + batch.progressed.length + batch.settled.length)
+      for (const each of batch.ended ?? []) ended.add(each)
+      checkpoints?.wrote(
+        batch.opened.length + batch.progressed.length + (batch.ended?.length ?? 0) + batch.settled.length,
+      )
     },
   }
   return {
@@ -252,12 +287,38 @@ const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }:
 
 const inOrder = (figures: Figures): number[] => FIGURES.map((name) => figures[name])
 
-const toLeftOpen = ({ input, cacheRead, cacheWrite, output, reasoning, stream, ...row }: LeftRow): LeftOpen => {
+const toLeftOpen = (
+  { input, cacheRead, cacheWrite, output, reasoning, stream, ...row }: LeftRow,
+  ended: UnsummedRow | undefined,
+): LeftOpen => {
+  const open = { ...row, stream: stream !== 0 }
+  const usage = usageOf(ended ?? { input, cacheRead, cacheWrite, output, reasoning })
+  return ended === undefined ? { ...open, usage } : { ...open, usage, ended: toSettled(open, usage, ended) }
+}
+
+/** As far as sums need it. */
+const toSettled = (
+  open: SettledExchange['open'],
+  usage: Usage,
+  { outcome, attempts, estimated, costMicroUsd, endedAt, serverTools }: UnsummedRow,
+): SettledExchange => ({
+  open,
+  settlement: {
+    ...{ outcome, usage, estimated: estimated !== 0, attempts, status: undefined, totalMs: undefined },
+    serverTools: serverTools === null ? undefined : JSON.parse(serverTools),
+  },
+  endedAt,
+  costMicroUsd,
+  rawUsage: undefined,
+  leftAfter: undefined,
+})
+
+const usageOf = ({ input, cacheRead, cacheWrite, output, reasoning }: Counts): Usage => {
   const usage: Usage = {}
   if (input !== null) usage.input = input
   if (cacheRead !== null) usage.cacheRead = cacheRead
   if (cacheWrite !== null) usage.cacheWrite = cacheWrite
   if (output !== null) usage.output = output
   if (reasoning !== null) usage.reasoning = reasoning
-  return { ...row, stream: stream !== 0, usage }
+  return usage
 }

@@ -7,17 +7,19 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { ExchangeRow } from '../store.ts'
 import { exchanges, reservations } from './schema.ts'
 
-/** Newest first. */
+/** Newest first. An exchange whose sums are not added yet is in both tables: it has ended. */
 export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] =>
   newestFirst(
     orm.select().from(exchanges).where(inArray(exchanges.row, rows)).all(),
     orm.select().from(reservations).where(inArray(reservations.row, rows)).all(),
   )
 
-export const newestFirst = (ended: ExchangeRow[], inFlight: (typeof reservations.$inferSelect)[]): ExchangeRow[] =>
-  inFlight.length === 0
-    ? ended.sort((a, b) => b.row - a.row)
-    : [...ended, ...inFlight.map((each) => ({ ...UNENDED, ...each }))].sort((a, b) => b.row - a.row)
+export const newestFirst = (ended: ExchangeRow[], reserved: (typeof reservations.$inferSelect)[]): ExchangeRow[] => {
+  if (reserved.length === 0) return ended.sort((a, b) => b.row - a.row)
+  const known = new Set(ended.map(({ row }) => row))
+  const inFlight = reserved.filter(({ row }) => !known.has(row)).map((each) => ({ ...UNENDED, ...each }))
+  return [...ended, ...inFlight].sort((a, b) => b.row - a.row)
+}
 
 const UNENDED = {
   endedAt: null,
