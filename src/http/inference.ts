@@ -36,6 +36,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     wire,
     stream,
     inputEstimate,
+    leastInput: () => body.leastInput,
     outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,

@@ -15,16 +15,27 @@ const HELD_RETRY_MS = 1_000
 
 /**
  * Keeps used + held ≤ total, with one exception: when nothing else is in flight, a key's last request is admitted even if
- * its input estimate exceeds what is left. `held`: tokens reserved for the key's requests in flight. Throws
+ * its input estimate exceeds what is left, unless it surely does. `held`: tokens reserved for the key's requests in flight. Throws
  * `quota_exhausted` when nothing is left or a fixed output is more than is left, `rate_limit_exceeded` when requests in
  * flight hold what is left.
  */
 export const admit = (
   key: Key,
   held: number,
-  ask: Pick<ReserveAsk, 'inputEstimate' | 'outputCap' | 'maxOutput' | 'answers' | 'leastOutput' | 'fixed'>,
+  ask: Pick<
+    ReserveAsk,
+    'inputEstimate' | 'leastInput' | 'outputCap' | 'maxOutput' | 'answers' | 'leastOutput' | 'fixed'
+  >,
 ): { reserved: number; outputCap: number | undefined } => {
   const left = leftOf(key)
+  const surely = left < ask.inputEstimate ? (ask.leastInput?.() ?? 0) : 0
+  if (surely > left) {
+    const say = `The prompt takes at least ${surely} tokens, and the token quota of this API key has ${left} left.`
+    throw new GatewayError(
+      'quota_exhausted',
+      `${say}${renewalOf(key)} Shorten it, ask for more tokens, or use another key.`,
+    )
+  }
   const input = Math.max(0, Math.ceil(ask.inputEstimate))
   const answers = Math.max(1, Math.floor(ask.answers ?? 1))
   const cap = Math.max(0, Math.floor(ask.outputCap ?? ask.maxOutput))
@@ -55,9 +66,11 @@ export const admit = (
 export const leftOf = (key: Key): number => {
   const left = key.tokensTotal - key.tokensUsed
   if (left > 0) return left
-  const renewal = key.renews === undefined ? '' : ` It renews ${RENEWAL_TIMES[key.renews]}, at 00:00 UTC.`
   throw new GatewayError(
     'quota_exhausted',
-    `The token quota of this API key is used up.${renewal} Ask for more tokens, or use another key.`,
+    `The token quota of this API key is used up.${renewalOf(key)} Ask for more tokens, or use another key.`,
   )
 }
+
+const renewalOf = ({ renews }: Key): string =>
+  renews === undefined ? '' : ` It renews ${RENEWAL_TIMES[renews]}, at 00:00 UTC.`

@@ -17,6 +17,8 @@ export type ReserveAsk = {
   stream: boolean
   /** The gateway's estimate of the prompt, in tokens. */
   inputEstimate: number
+  /** Tokens that the prompt surely takes, no more than the estimate; asked where that does not fit. 0 by default. */
+  leastInput?: () => number
   /** The client's own output cap, where it gave one. */
   outputCap: number | undefined
   /** The model's own maximum, which the provider applies when it gets no cap. For an image: its tokens. */
@@ -118,7 +120,7 @@ export type Ledger = {
   readonly recovered: number
   /**
    * Reserves tokens and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
-   * too little for an output that cannot be capped; `rate_limit_exceeded` (429, short retryAfterMs) when requests in
+   * surely too little for the prompt, or for an output that cannot be capped; `rate_limit_exceeded` (429, short retryAfterMs) when requests in
    * flight hold what is left; `service_unavailable` (503) when it cannot be written.
    */
   reserve(ask: ReserveAsk): Promise<Reservation>

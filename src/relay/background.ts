@@ -14,7 +14,7 @@ import { ANSWER_BYTES, readText } from './answer-text.ts'
 import { type Caller, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
-import { type Metered, meterAnswer, meterReported, NO_USAGE } from './meter.ts'
+import { type Metered, meterWhole, NO_USAGE } from './meter.ts'
 import type { Target } from './route.ts'
 import type { Outgoing } from './upstream.ts'
 
@@ -203,8 +203,7 @@ const meterEnd = async (
   failed: boolean,
 ): Promise<Metered> => {
   const read = CODECS.responses.readUsage(body)
-  if (read?.usage.output !== undefined) return meterReported(inputEstimate, read.usage, read.raw)
-  const metered = await meterAnswer(inputEstimate, target, { body, usage: read?.usage, rawUsage: read?.raw })
+  const metered = await meterWhole(inputEstimate, target, { body, usage: read?.usage, rawUsage: read?.raw })
   return failed && read === undefined && metered.usage.output === 0 ? NO_USAGE : metered
 }
 

@@ -21,7 +21,7 @@ import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, FILE_BYTES, tokensIn, weigh } from './estimate.ts'
+import { countText, FILE_BYTES, isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
 
 /** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
 export type Whole = { readonly text: string; body: JsonObject; plain: boolean }
@@ -35,6 +35,8 @@ export type ClientBody = {
   readonly inputEstimate: number
   /** Whether it may hold a picture: where it is false, nothing in it decodes as one. */
   readonly mayShow: boolean
+  /** Tokens that the prompt surely takes. Counted when asked for. */
+  readonly leastInput: number
   /** All of it. */
   whole(): Whole
   /**
@@ -101,14 +103,20 @@ export const openBody = (
   if (!isUtf8(bytes)) throw notUtf8()
   const { value, outermost, cut } = parsed(() => outline(bytes, survey))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  const { bytes: outlined, textFile, mayShow } = measured(() => weigh(value))
+  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes, plain)
   let body: JsonObject | undefined
+  const outlineOf = asObject(value)
+  // Of a text that is cut it cannot be seen whether it is a thought.
+  const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
   return {
     size: bytes.byteLength,
-    outline: asObject(value),
+    outline: outlineOf,
     inputEstimate: tokensIn(outlined + weighCut(asBuffer(bytes), cut)),
     mayShow,
+    get leastInput() {
+      return leastInput(outlineOf, said + bytesCut(asBuffer(bytes), cut, isCutSaid))
+    },
     whole: () => {
       body ??= objectIn(bodyText(bytes))
       return wholeOf(body, () => bodyText(bytes), plain)
@@ -129,6 +137,10 @@ const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
   }
   return weight
 }
+
+/** How long the parts are that an outline has cut, of strings in such members. */
+const bytesCut = (bytes: Buffer, cut: Outline['cut'], counts: (name: string) => boolean): number =>
+  cut.reduce((sum, { start, kept, end }) => sum + (counts(nameBefore(bytes, start)) ? end - kept : 0), 0)
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
 const nameBefore = (bytes: Buffer, start: number): string =>
@@ -165,12 +177,15 @@ const openBytes = (bytes: Uint8Array<ArrayBuffer>, plain: boolean): ClientBody =
 /** `text` is read now, and `read` gives it again later. */
 const openWhole = (text: string, read: () => string, edited: ClientBody['edited'], plain = false): ClientBody => {
   const body = objectIn(text)
-  const { bytes, mayShow } = measured(() => weigh(body))
+  const { bytes, mayShow, said } = measured(() => weigh(body))
   return {
     size: text.length,
     outline: body,
     inputEstimate: tokensIn(bytes),
     mayShow,
+    get leastInput() {
+      return leastInput(body, said)
+    },
     whole: () => wholeOf(body, read, plain),
     edited,
   }
@@ -240,9 +255,10 @@ export const NO_BODY: ClientBody = openText('{}')
 const LONG: ReadonlySet<string> = new Set([...PROMPT, 'functions', 'prediction'])
 
 /** What settling an exchange needs of a body that has been answered: figures and settings, and nothing of the prompt. */
-export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): ClientBody => ({
+export const withoutPrompt = ({ size, inputEstimate, leastInput, outline }: ClientBody): ClientBody => ({
   ...NO_BODY,
   size,
   inputEstimate,
+  leastInput,
   outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !LONG.has(name))),
 })

@@ -1,7 +1,7 @@
 // How many tokens a request or an answer has, where no provider has reported it: a quick estimate for admission, the
 // tokenizer's count for billing.
 
-import { isObject, type JsonObject } from '../ir/json.ts'
+import { asList, asText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { sniffMediaType } from '../wire/data-url.ts'
 import { tokenize } from './tokenizer.ts'
@@ -21,15 +21,41 @@ export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes /
 
 /**
  * `bytes` that a body counts for; `textFile`: whether it holds a document that is no file but text; `mayShow`: whether it
- * may hold a picture.
+ * may hold a picture. `said`: bytes of what is said in it, which no vendor leaves out; `thoughts`: whether there are also
+ * thoughts, which some do.
  */
-export type Weight = { bytes: number; textFile: boolean; mayShow: boolean }
+export type Weight = { bytes: number; textFile: boolean; mayShow: boolean; said: number; thoughts: boolean }
 
 export const weigh = (body: unknown): Weight => {
-  const weight = { bytes: 0, textFile: false, mayShow: false }
+  const weight = { bytes: 0, textFile: false, mayShow: false, said: 0, thoughts: false }
   weight.bytes = count(body, '', weight)
   return weight
 }
+
+/** The members that hold what is said. */
+export const isSaid = (name: string): boolean => SAID.has(name)
+const SAID = new Set(['text', 'content', 'instructions', 'system', 'input'])
+/** Parts of a conversation that a vendor may leave out of the prompt. */
+const THOUGHTS = new Set<Json | undefined>(['reasoning', 'reasoning_text', 'summary_text', 'thinking'])
+
+/** Far more than a token of any text has: words have four, and runs of spaces in code do not make it twelve. */
+const MOST_BYTES_PER_TOKEN = 16
+/** The smallest context that a vendor would cut a conversation down to. */
+const LEAST_CONTEXT = 4_096
+
+/**
+ * The fewest tokens that a prompt can come to, of which so many bytes are said. Where its vendor may make a summary of it, or
+ * forget parts, nobody knows.
+ */
+export const leastInput = (body: JsonObject, said: number): number => {
+  const least = Math.floor(said / MOST_BYTES_PER_TOKEN)
+  // A prediction is no part of the prompt, and as long as an answer.
+  if (body.context_management !== undefined || body.prediction !== undefined) return 0
+  if (asList(body.input).some(isCompaction)) return 0
+  return body.truncation === 'auto' ? Math.min(least, LEAST_CONTEXT) : least
+}
+
+const isCompaction = (item: Json): boolean => isObject(item) && asText(item.type).startsWith('compaction')
 
 /** A quick estimate of an answer so far: its bytes divided by four, with as many bytes to a character as its opening has. */
 export const estimateOutput = ({ chars, opening }: OutputText): number =>
@@ -39,6 +65,7 @@ export const estimateOutput = ({ chars, opening }: OutputText): number =>
 const count = (value: unknown, name: string, found: Weight): number => {
   if (typeof value === 'string') {
     const bytes = Buffer.byteLength(value)
+    if (SAID.has(name)) found.said += bytes
     return bytes < FILE_BYTES ? bytes : countText(value, bytes, () => name)
   }
   if (typeof value === 'number' || typeof value === 'boolean') return 2
@@ -50,6 +77,13 @@ const count = (value: unknown, name: string, found: Weight): number => {
     const isText = isTextFile(value)
     if (isText) found.textFile = true
     else if (typeof type === 'string' && SHOWING.has(type)) found.mayShow = true
+    if (THOUGHTS.has(type)) {
+      found.thoughts = true
+      const { said } = found
+      for (const member in value) bytes += member.length + 1 + count(value[member], member, found)
+      found.said = said
+      return bytes
+    }
     for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found)
     if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }

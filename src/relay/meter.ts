@@ -24,9 +24,23 @@ export type Metered = {
 export const NO_USAGE: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 
 /** By the provider's figures; without a figure for the prompt, its estimate, which clients are shown too. */
-export const meterReported = (inputEstimate: number, reported: Usage, rawUsage: JsonObject | undefined): Metered => {
+const meterReported = (inputEstimate: number, reported: Usage, rawUsage: JsonObject | undefined): Metered => {
   const usage = withPrompt(reported, inputEstimate)
   return { usage, rawUsage, estimated: usage !== reported }
+}
+
+/**
+ * What of a provider's figures can be: no answer takes nothing of a prompt, and no text takes no tokens. Servers and relays that do
+ * not count tell zeros, which are as good as nothing told. One that wrote nothing may have been declined, and be free.
+ */
+const credible = (usage: Usage, wrote: boolean): Usage => {
+  const { input, output, ...rest } = usage
+  const prompt = (input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
+  return {
+    ...rest,
+    ...(input === undefined || (prompt === 0 && (wrote || Boolean(output))) ? {} : { input }),
+    ...(output === undefined || (output === 0 && wrote) ? {} : { output }),
+  }
 }
 
 /**
@@ -46,12 +60,14 @@ const answersAsked = ({ bodyWire, body }: Exchange): number => {
   return bodyWire === 'chat-completions' && typeof n === 'number' ? n : 1
 }
 
-/** What a whole answer has reported, of all that it holds. */
+/** A whole answer: by its figures, of all that it holds, and by the tokenizer where they are missing or cannot be. */
 export const meterWhole = async (
   exchange: Exchange,
-  { usage, rawUsage, body, target }: JsonAnswer,
+  { usage: told, rawUsage, body, target }: JsonAnswer,
 ): Promise<Metered> => {
   const { inputEstimate } = exchange.body
+  const isDoubtful = told !== undefined && target.model.kind === 'text' && (!told.input || !told.output)
+  const usage = isDoubtful ? credible(told, writtenIn(chatCodec(target.wire), body) !== '') : told
   if (usage?.output === undefined) return meterAnswer(inputEstimate, target, { usage, rawUsage, body })
   const answers = answersAsked(exchange) > 1 && Array.isArray(body.choices) ? body.choices.length : 1
   if (answers < 2) return meterReported(inputEstimate, usage, rawUsage)
@@ -69,7 +85,8 @@ export const meterStream = async (
   final: boolean,
 ): Promise<Metered> => {
   const { rawUsage } = tap
-  const usage = inTier(tap.usage ?? {}, tap.serviceTier)
+  const told = inTier(tap.usage ?? {}, tap.serviceTier)
+  const usage = model.kind === 'text' ? credible(told, tap.output.chars > 0) : told
   const { inputEstimate } = exchange.body
   if ((final || tap.complete) && tap.summed && usage.output !== undefined) {
     const answers = answersAsked(exchange)
@@ -96,8 +113,9 @@ export const meterStream = async (
 
 /** What a stream has come to so far, by a quick estimate until it is told: it is billed if the process is killed. */
 export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Metering): Usage => {
-  const { usage = {}, output } = tap
+  const { usage: told = {}, output } = tap
   const { inputEstimate } = body
+  const usage = model.kind === 'text' ? credible(told, output.chars > 0) : told
   if (tap.complete && tap.summed && usage.output !== undefined) return withPrompt(usage, inputEstimate)
   if (model.kind === 'image') return withPictures(usage, model, tap)
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
@@ -110,7 +128,7 @@ const withPictures = (usage: Usage, model: Model, { pictures }: Tap, least = 0):
 }
 
 /** For an answer without usage: the prompt by its estimate, the output by the tokenizer over what the model wrote. */
-export const meterAnswer = async (
+const meterAnswer = async (
   inputEstimate: number,
   { model, wire }: Pick<Target, 'model' | 'wire'>,
   { usage, rawUsage, body }: Pick<JsonAnswer, 'usage' | 'rawUsage' | 'body'>,

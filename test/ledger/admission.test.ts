@@ -13,7 +13,7 @@ const key = (tokensTotal: number, tokensUsed: number): Key => ({
 })
 
 type Asked = { total: number; used: number; held: number; input: number; cap?: number; max: number }
-type Row = [string, Asked & { answers?: number; leastOutput?: number; fixed?: boolean }, unknown]
+type Row = [string, Asked & { answers?: number; leastOutput?: number; fixed?: boolean; least?: number }, unknown]
 
 describe('admission', () => {
   test.each<Row>([
@@ -28,6 +28,21 @@ describe('admission', () => {
     ['lowers the model', { total: 1000, used: 0, held: 0, input: 101, max: 900 }, { reserved: 1000, outputCap: 899 }],
     ['asks for no output', { total: 10, used: 0, held: 0, input: 10, cap: 0, max: 900 }, { reserved: 10 }],
     ['is the last one', { total: 10, used: 9, held: 0, input: 500, max: 900 }, { reserved: 501, outputCap: 1 }],
+    [
+      'brings a prompt that may be larger than the rest',
+      { total: 100, used: 40, held: 0, input: 500, least: 60, max: 9 },
+      { reserved: 501, outputCap: 1 },
+    ],
+    [
+      'brings a prompt that surely is',
+      { total: 100, used: 40, held: 0, input: 500, least: 61, max: 9 },
+      'quota_exhausted',
+    ],
+    [
+      'brings a prompt that surely is, beside others',
+      { total: 100, used: 40, held: 60, input: 500, least: 61, max: 9 },
+      'quota_exhausted',
+    ],
     ['finds nothing left', { total: 10, used: 10, held: 0, input: 0, cap: 0, max: 9 }, 'quota_exhausted'],
     ['finds less than nothing left', { total: 10, used: 90, held: 0, input: 1, max: 9 }, 'quota_exhausted'],
     ['finds nothing left beside others', { total: 10, used: 10, held: 5, input: 1, max: 9 }, 'quota_exhausted'],
@@ -109,8 +124,9 @@ describe('admission', () => {
       { total: 5000, used: 0, held: 4000, input: 1, max: 4000, fixed: true },
       'rate_limit_exceeded',
     ],
-  ])('a request that %s', (_what, { total, used, held, input, cap, max, ...more }, expected) => {
-    const run = () => admit(key(total, used), held, { inputEstimate: input, outputCap: cap, maxOutput: max, ...more })
+  ])('a request that %s', (_what, { total, used, held, input, least = 0, cap, max, ...more }, expected) => {
+    const asked = { inputEstimate: input, leastInput: () => least, outputCap: cap, maxOutput: max, ...more }
+    const run = () => admit(key(total, used), held, asked)
     if (typeof expected === 'string') expect(run).toThrow(expect.objectContaining({ code: expected }))
     else expect(run()).toEqual({ outputCap: undefined, ...(expected as object) } as ReturnType<typeof admit>)
   })
@@ -122,6 +138,12 @@ describe('admission', () => {
   ] as const)('tells the holder of a used-up quota that renews %s when to come back', (_when, renews, words) => {
     const run = () => admit({ ...key(10, 10), renews }, 0, { inputEstimate: 1, outputCap: 5, maxOutput: 5 })
     expect(run).toThrow(expect.objectContaining({ code: 'quota_exhausted', message: expect.stringContaining(words) }))
+  })
+
+  test('a prompt that surely does not fit is refused with both figures', () => {
+    const asked = { inputEstimate: 900, leastInput: () => 225, outputCap: undefined, maxOutput: 9 }
+    const run = () => admit(key(250, 70), 0, asked)
+    expect(run).toThrow('The prompt takes at least 225 tokens, and the token quota of this API key has 180 left.')
   })
 
   test('a refusal for held tokens says when to retry, a final one says not to', () => {

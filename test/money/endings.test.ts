@@ -457,3 +457,36 @@ describe('a stream begun early', () => {
     }
   })
 })
+
+describe.each(CROSSINGS)('to a client of %s what a provider of %s', (client, provider) => {
+  describe.each([true, false])('tells of its answer (stream: %p)', (stream) => {
+    const tell = (told: { input: number; cached?: number; output: number }) =>
+      money.answers((wire) => spoken(wire, stream, { billed: told }))
+
+    test('as all zeros is counted', async () => {
+      tell({ input: 0, output: 0 })
+      const row = await money.exchange(client, provider, { stream })
+      expect(row).toMatchObject({ outcome: 'done', output: countTokens('hello'), estimated: true })
+      expect(row.input).toBe(row.inputEstimate)
+    })
+
+    test('as no prompt keeps its output, and the prompt is estimated', async () => {
+      tell({ input: 0, output: 41 })
+      const row = await money.exchange(client, provider, { stream })
+      expect(row).toMatchObject({ output: 41, estimated: true })
+      expect(row.input).toBe(row.inputEstimate)
+    })
+
+    test('as no output keeps its prompt, and the output is counted', async () => {
+      tell({ input: 9, output: 0 })
+      const row = await money.exchange(client, provider, { stream })
+      expect(row).toMatchObject({ input: 9, output: countTokens('hello'), estimated: true })
+    })
+
+    test('as a prompt that was cached to the last token is final', async () => {
+      tell({ input: 0, cached: 64, output: 41 })
+      const row = await money.exchange(client, provider, { stream })
+      expect(row).toMatchObject({ input: 0, cacheRead: 64, output: 41, estimated: false })
+    })
+  })
+})

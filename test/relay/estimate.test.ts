@@ -1,10 +1,15 @@
 // What a text counts for: by a quick guess, and by the tokenizer.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { OutputText } from '../../src/lib/output-text.ts'
+import { framesIn } from '../../src/lib/sse.ts'
+import { openBody } from '../../src/relay/client-body.ts'
 import { countBody, countTokens, estimateInput, estimateOutput, tokensIn, weigh } from '../../src/relay/estimate.ts'
 import { tokensOf } from '../../src/relay/tokens.ts'
+import { CODECS } from '../../src/wire/index.ts'
 import { loadTokenizer } from '../money/support.ts'
+import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
 
 const drawn = (letters: string, length: number): string => {
   let seed = 1
@@ -106,4 +111,57 @@ describe('the tokenizer', () => {
     const tokens = await countBody({ input: words.repeat(100_000) })
     expect(tokens / (4 * 100_000)).toBeCloseTo(1, 1)
   })
+})
+
+describe('what a prompt surely takes', () => {
+  const leastOf = (body: object): number => openBody(new TextEncoder().encode(JSON.stringify(body))).leastInput
+  const words = (count: number): string => 'harbour '.repeat(count)
+  const asked = (content: unknown, more: object = {}) => ({
+    model: 'm',
+    messages: [{ role: 'user', content }],
+    ...more,
+  })
+
+  test.each([
+    ['a text', asked(words(200)), 100],
+    ['a text in parts', asked([{ type: 'text', text: words(200) }]), 100],
+    ['what the model is told before', asked('', { system: words(200) }), 100],
+    ['input and instructions', { input: words(100), instructions: words(100) }, 100],
+    ['a text so long that it is outlined', asked(words(20_000)), 10_000],
+    [
+      'a picture',
+      asked([{ type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBO'.repeat(9_999)}` } }]),
+      0,
+    ],
+    ['thoughts', { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: words(200) }] }] }, 0],
+    ['long thoughts', { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: words(20_000) }] }] }, 0],
+    ['a conversation that was summed up', { input: [words(200), { type: 'compaction_summary' }] }, 0],
+    ['what the vendor may clear', asked(words(20_000), { context_management: { edits: [] } }), 0],
+    ['what the vendor may cut to its context', { input: words(20_000), truncation: 'auto' }, 4_096],
+    ['a prediction', asked('', { prediction: { type: 'content', content: words(20_000) } }), 0],
+  ])('is a sixteenth of the bytes of what is said, and of nothing else: %s', (_, body, tokens) => {
+    expect(leastOf(body)).toBe(tokens)
+  })
+
+  const usageOf = ({ wire, stream, response }: Recording) => {
+    if (!stream) return CODECS[wire].readUsage(JSON.parse(response))?.usage
+    const tap = CODECS[wire].tap({ model: 'm', includeUsage: true, now: 0 })
+    for (const frame of framesIn(response)) tap.see(frame)
+    return tap.usage
+  }
+
+  test.skipIf(!hasCorpus).each(CHAT_WIRES)(
+    'is never more than what the vendor has counted, in any recording of %s',
+    (wire) => {
+      const told = recordings(wire).flatMap((each) => {
+        if (each.status !== 200 || each.request === undefined) return []
+        const { input = 0, cacheRead = 0, cacheWrite = 0 } = usageOf(each) ?? {}
+        const prompt = input + cacheRead + cacheWrite
+        // A server that tells zeros does not count.
+        return prompt === 0 ? [] : [{ name: each.name, prompt, least: leastOf(JSON.parse(each.request)) }]
+      })
+      expect(told.length).toBeGreaterThan(20)
+      expect(told.filter(({ prompt, least }) => least > prompt)).toEqual([])
+    },
+  )
 })

@@ -78,7 +78,10 @@ export const tap = (options: TapOptions): Tap => {
     switch (event) {
       case 'content_block_start':
         hasContent = true
-        if (isObject(data.content_block)) countCalls([data.content_block], noted.serverTools)
+        if (isObject(data.content_block)) {
+          countCalls([data.content_block], noted.serverTools)
+          noted.output.add(textOf(data.content_block.text))
+        }
         call.begin(isObject(data.content_block) && data.content_block.type === 'tool_use')
         break
       case 'content_block_delta':

@@ -1,7 +1,7 @@
 // The tap of a responses stream that passes through: sets the model id in every event that contains the response, reads
 // usage and failures.
 
-import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -43,7 +43,11 @@ export const tap = (options: TapOptions): Tap => {
       noted.complete = usage !== undefined
       return noted.failed(decodeError(200, response))
     }
-    if (hasEnded) noted.state = 'done'
+    if (hasEnded) {
+      noted.state = 'done'
+      // Some servers tell the whole text at the end alone.
+      if (noted.output.chars === 0) for (const text of textsIn(response.output)) noted.output.add(text)
+    }
     const cuts = event === 'response.completed' ? cutEdits(response, options.cap) : []
     const edits: Edit[] = cuts.map(({ path, value }) => ({ path: ['response', ...path], value }))
     if (response.model !== undefined) edits.push({ path: ['response', 'model'], value: modelText })
@@ -87,6 +91,14 @@ export const tap = (options: TapOptions): Tap => {
       })) satisfies Tap['fail'],
   })
 }
+
+/** What the model wrote in the items of an answer. */
+const textsIn = (output: unknown): string[] =>
+  asList(output).flatMap((item) => {
+    if (!isObject(item)) return []
+    const parts = asList(item.content).map((part) => (isObject(part) ? textOf(part.text) : undefined))
+    return [...parts, textOf(item.arguments), textOf(item.input)].filter((text) => text !== undefined)
+  })
 
 const WHOLE = new Set([
   'response.created',
