@@ -8,6 +8,7 @@ import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { ty
 import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' with { type: 'text' }
 import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
 import serverTools from '../../../drizzle/0007_server_tools.sql' with { type: 'text' }
+import topUps from '../../../drizzle/0008_top_ups.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0005_background_answers', sql: backgroundAnswers },
   { name: '0006_renewals', sql: renewals },
   { name: '0007_server_tools', sql: serverTools },
+  { name: '0008_top_ups', sql: topUps },
 ]

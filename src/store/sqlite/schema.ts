@@ -27,6 +27,8 @@ export const keys = sqliteTable(
     tokensUsed: integer('tokens_used').notNull().default(0),
     renews: text('renews', { enum: RENEWALS }),
     renewedAt: integer('renewed_at'),
+    /** The part of `tokensTotal` that ends with the period of a quota that renews. */
+    tokensExtra: integer('tokens_extra').notNull().default(0),
     models: text('models', { mode: 'json' }).$type<string[]>().notNull(),
     rpm: integer('rpm'),
     tpm: integer('tpm'),

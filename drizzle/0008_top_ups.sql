@@ -1,0 +1,1 @@
+ALTER TABLE `keys` ADD `tokens_extra` integer DEFAULT 0 NOT NULL;
