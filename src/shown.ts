@@ -20,6 +20,7 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   label: key.label,
   tokens_total: key.tokensTotal,
   tokens_used: key.tokensUsed,
+  tokens_extra: key.tokensExtra ?? 0,
   tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
   renews: key.renews ?? null,
   renews_at: key.renews === undefined || key.revokedAt !== undefined ? null : iso(nextRenewal(key.renews, now)),

@@ -97,7 +97,13 @@ export const CONTRACT = {
   },
   'keys.top-up': {
     params: Id,
-    body: input({ tokens: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+    body: input({
+      tokens: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      lasting: Type.Boolean({
+        default: false,
+        description: 'Of a quota that renews: for every period to come, and not for this one alone',
+      }),
+    }),
     output: S.Key,
   },
   'keys.reset': { params: Id, output: S.Key },

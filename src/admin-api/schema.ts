@@ -102,6 +102,8 @@ export const Key = Type.Object({
   /** Until when the secret before this one works, too; null where it does not. */
   old_secret_until: Nullable(Time),
   tokens_total: Count,
+  /** The part of the total that ends with the period of a quota that renews: what it was topped up by. */
+  tokens_extra: Count,
   tokens_used: Count,
   tokens_remaining: Count,
   tokens_held: Count,

@@ -24,6 +24,7 @@ export type NewKey = Limits & {
 /** Absent members stay as they are; a limit of null takes the gateway's default. */
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {
   addTokens?: number
+  lasting?: boolean
   resetUsage?: boolean
 }
 

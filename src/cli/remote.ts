@@ -40,7 +40,7 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     getKey: (id) => call('keys.get', { id }),
     // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
     // are added last: what fails before can be asked for again, and is not added twice.
-    async updateKey(id, { tokensTotal, expiresAt, serverTools, addTokens, resetUsage, ...rest }) {
+    async updateKey(id, { tokensTotal, expiresAt, serverTools, addTokens, lasting = false, resetUsage, ...rest }) {
       const change = {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
@@ -50,7 +50,7 @@ export const remoteBackend = (address: ServerAddress): Backend => {
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })
       if (resetUsage) key = await call('keys.reset', { id })
-      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens })
+      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens, lasting })
       return key ?? (await call('keys.get', { id }))
     },
     revokeKey: (id) => call('keys.revoke', { id }),

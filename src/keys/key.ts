@@ -14,6 +14,8 @@ export type Key = {
   tokensUsed: number
   /** How often the used tokens are set back to 0; undefined: never. */
   renews?: Renewal | undefined
+  /** The part of `tokensTotal` that ends with the period: what it was topped up by. */
+  tokensExtra?: number | undefined
   /** When that was done last, or the renewal agreed. */
   renewedAt?: number | undefined
   /** Catalogue ids with `*` as a wildcard; ['*'] is every model. */
@@ -49,9 +51,9 @@ export type NewKey = {
 
 /**
  * Absent members stay as they are, and null means what it means for a new key. `addTokens` are put on top of whatever the
- * total is by then. `tokensUsed: 0` is a quota reset.
+ * total is by then; of a quota that renews until it does, unless they are `lasting`. `tokensUsed: 0` is a quota reset.
  */
-export type KeyPatch = Partial<Omit<NewKey, 'ownerId'>> & { addTokens?: number; tokensUsed?: 0 }
+export type KeyPatch = Partial<Omit<NewKey, 'ownerId'>> & { addTokens?: number; lasting?: boolean; tokensUsed?: 0 }
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
@@ -72,7 +74,7 @@ export type Keys = {
   issue(input: NewKey, actor: Actor): { key: Key; secret: string }
   /** Throws `not_found` for an unknown id, here and below. */
   update(id: string, patch: KeyPatch, actor: Actor): Key
-  /** Sets the used tokens back to 0 for a new period. */
+  /** Sets the used tokens back to 0 for a new period, and takes back what was added for the one before. */
   renew(id: string): Key
   revoke(id: string, actor: Actor): Key
   /** A new secret; the old one stays valid for `graceMs`. */

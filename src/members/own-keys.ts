@@ -48,6 +48,40 @@ export const checkRoom = (
 const MORE = 'Raise their limits under Members.'
 
 /**
+ * Whether a key may have so many tokens beside the others. As many keys as a member may have, of as many tokens, are all that
+ * they get for as long as a key may be valid: else keys that end within a day, used up and made anew every day, would be a quota
+ * that renews, which a member's key does not. A key that has ended counts for what it used. An admin's gift, a quota that renews,
+ * does not count. Throws `permission_denied`.
+ */
+export const checkTokens = (
+  { limits, name }: Holder,
+  others: readonly Key[],
+  tokensTotal: number,
+  now: number,
+  held: (key: Key) => number,
+): void => {
+  const { maxKeys, maxTokensPerKey, maxExpiryDays } = limits
+  if (maxKeys === null || maxTokensPerKey === null) return
+  const since = maxExpiryDays === null ? 0 : now - maxExpiryDays * DAY_MS
+  const taken = others
+    .filter(({ createdAt, renews }) => renews === undefined && createdAt > since)
+    .map((key) => {
+      const isOver = key.revokedAt !== undefined || key.expiresAt <= now
+      // An admin may have given one more than a member's may have.
+      return Math.min(maxTokensPerKey, isOver ? key.tokensUsed + held(key) : key.tokensTotal)
+    })
+    .reduce((sum, tokens) => sum + tokens, 0)
+  const left = Math.max(0, maxKeys * maxTokensPerKey - taken)
+  if (tokensTotal <= left) return
+  const [has, more] = name === undefined ? ['you have', 'Ask an admin for more.'] : [`${name} has`, MORE]
+  const within = maxExpiryDays === null ? '' : ` within ${maxExpiryDays} days`
+  throw refuse(
+    `Of the ${maxKeys * maxTokensPerKey} tokens for all keys together${within} ${has} ${left} left, counting what ended keys have used. ${more}`,
+    'tokens_total',
+  )
+}
+
+/**
  * Whether a key may be made or become so. `defaults`: a member's key may be tighter than those, never wider. `key`: as it is,
  * for a change. Throws `permission_denied` naming the member.
  */

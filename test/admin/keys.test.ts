@@ -307,6 +307,28 @@ describe('a member', () => {
     store.journal.charge(key.id, 5)
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
   })
+  test('has no more tokens by keys made anew every day: what ended ones used is used', async () => {
+    const person = await desk.join('Lea', 'member', { ...limits, maxKeys: 2, maxExpiryDays: 30 })
+    const { store } = desk.server.gateway
+    const make = (tokens_total: number) => desk.request('keys.create', person, { label: 'x', tokens_total })
+    const useUp = async (tokens: number) => {
+      const { key } = (await (await make(1_000)).json()) as { key: { id: string } }
+      store.journal.charge(key.id, tokens)
+      const made = store.keys.get(key.id)
+      // A day has gone by.
+      if (made !== undefined) Object.assign(made, { createdAt: made.createdAt - DAY, expiresAt: Date.now() - 1 })
+      return made
+    }
+    await useUp(1_000)
+    const second = await useUp(300)
+    expect(await refusal(await make(701))).toMatchObject({ status: 403, message: expect.stringContaining('700 left') })
+    const { key } = (await (await make(600)).json()) as { key: { id: string } }
+    expect((await desk.request('keys.top-up', person, { id: key.id, tokens: 101 })).status).toBe(403)
+    expect((await desk.request('keys.top-up', person, { id: key.id, tokens: 100 })).status).toBe(200)
+    // What was used longer ago than a key may be valid counts no more.
+    if (second !== undefined) second.createdAt -= 30 * DAY
+    expect((await make(300)).status).toBe(200)
+  })
   test('has none by requests in flight either: a key that is revoked under them counts on', async () => {
     const person = await desk.join('Ivy', 'member', { ...limits, maxKeys: 1 })
     const { ledger, store } = desk.server.gateway

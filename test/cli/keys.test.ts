@@ -35,6 +35,7 @@ describe('keys create', () => {
       key: expect.stringMatching(/^sk-sl-[0-9A-Za-z]{43}$/),
       label: 'alice',
       tokens_total: 5000,
+      tokens_extra: 0,
       tokens_used: 0,
       tokens_remaining: 5000,
       renews: null,
@@ -219,6 +220,15 @@ describe('keys update', () => {
     })
     expect(await json('keys', 'show', id)).toEqual(after)
     expect(await json('keys', 'update', id, '--tokens', '7')).toMatchObject({ tokens_total: 7 })
+  })
+
+  test('tops up the period of a quota that renews, or every one to come, and says which', async () => {
+    const { id } = await create('--renews', 'month', '--tokens', '100')
+    const update = (...args: string[]) => json('keys', 'update', id, ...args)
+    expect(await update('--add-tokens', '30')).toMatchObject({ tokens_total: 130, tokens_extra: 30 })
+    expect(await update('--add-tokens', '5', '--lasting')).toMatchObject({ tokens_total: 135, tokens_extra: 30 })
+    const { out } = await type('keys', 'show', id)
+    expect(out).toContain('30 of the tokens are for this period alone')
   })
 
   test('makes a quota renew, and stops it', async () => {

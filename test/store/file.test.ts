@@ -100,7 +100,7 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['cut in half', 'damaged', (path) => truncateSync(path, statSync(path).size / 2)],
     ['cut by a few bytes', 'damaged', (path) => truncateSync(path, statSync(path).size - 10)],
     ['with a spoiled page', 'damaged', spoil],
-    ['without one of its tables', 'damaged', (path) => edit(path, 'DROP TABLE usage_days')],
+    ['without one of its tables', 'lacks a table or a column', (path) => edit(path, 'DROP TABLE usage_days')],
   ])('a file %s', (_what, reason, harm) => {
     const path = filled()
     harm(path)
@@ -110,6 +110,14 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     expect(message).toContain(path)
     expect(sha(path)).toBe(before)
     expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
+  })
+
+  test('a column that is gone is named as that, and not as damage', () => {
+    const path = newPath()
+    const store = open(path)
+    edit(path, 'ALTER TABLE keys DROP COLUMN rpm')
+    const said = refusalOf(() => store.keys.issue(newKey(), ACTOR))
+    expect([said.includes('lacks a table or a column'), said.includes('damaged')]).toEqual([true, false])
   })
 
   test.each<[string, string, (path: string) => void]>([
@@ -424,11 +432,9 @@ test.skipIf(process.getuid?.() !== 0)(
 describe('the lock of the server', () => {
   /** Makes of a database what the version before the last migration had. */
   const undoLast = (path: string): void => {
-    expect(MIGRATIONS.at(-1)?.name).toBe('0007_server_tools')
-    edit(path, 'DROP TABLE usage_tools')
-    edit(path, 'ALTER TABLE exchanges DROP COLUMN server_tools')
-    edit(path, 'ALTER TABLE keys DROP COLUMN server_tools')
-    edit(path, "DELETE FROM migrations WHERE name = '0007_server_tools'")
+    expect(MIGRATIONS.at(-1)?.name).toBe('0008_top_ups')
+    edit(path, 'ALTER TABLE keys DROP COLUMN tokens_extra')
+    edit(path, "DELETE FROM migrations WHERE name = '0008_top_ups'")
   }
 
   test('a second server on the same database is refused, the command line is not', () => {

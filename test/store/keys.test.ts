@@ -217,3 +217,37 @@ test.each<[string, Partial<Key>]>([
   const { key } = keys.issue(newKey({ tokensTotal: 10 }), ACTOR)
   expect(statusOf({ ...key, ...more }, NOW)).toBe(status as ReturnType<typeof statusOf>)
 })
+
+describe('a top-up', () => {
+  const topped = (renews: 'month' | null, patches: KeyPatch[]) => {
+    const store = open()
+    const { key } = store.keys.issue(newKey({ tokensTotal: 1_000, renews }), ACTOR)
+    for (const patch of patches) store.keys.update(key.id, patch, ACTOR)
+    const { tokensTotal } = key
+    const renewed = store.keys.renew(key.id)
+    return [tokensTotal, renewed.tokensTotal, store.keys.renew(key.id).tokensTotal]
+  }
+
+  test.each<[string, 'month' | null, KeyPatch[], [number, number]]>([
+    ['of a quota that renews ends with its period', 'month', [{ addTokens: 500 }], [1_500, 1_000]],
+    ['adds to another of the period', 'month', [{ addTokens: 500 }, { addTokens: 20 }], [1_520, 1_000]],
+    ['that is to last stays', 'month', [{ addTokens: 500, lasting: true }], [1_500, 1_500]],
+    [
+      'that is to last leaves one that is not',
+      'month',
+      [{ addTokens: 7 }, { addTokens: 500, lasting: true }],
+      [1_507, 1_500],
+    ],
+    [
+      'before another total is set is part of that',
+      'month',
+      [{ addTokens: 500 }, { tokensTotal: 1_400 }],
+      [1_400, 1_400],
+    ],
+    ['stays where the quota renews no more', 'month', [{ addTokens: 500 }, { renews: null }], [1_500, 1_500]],
+    ['of a quota that never renews stays', null, [{ addTokens: 500 }, { renews: 'day' }], [1_500, 1_500]],
+    ['with the agreement to renew is for the first period', null, [{ addTokens: 500, renews: 'day' }], [1_500, 1_000]],
+  ])('%s', (_, renews, patches, [before, after]) => {
+    expect(topped(renews, patches)).toEqual([before, after, after])
+  })
+})

@@ -17,6 +17,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   id: key.id,
   label: key.label,
   tokens_total: key.tokens_total,
+  tokens_extra: key.tokens_extra,
   tokens_used: key.tokens_used,
   tokens_remaining: key.tokens_remaining,
   renews: key.renews,
@@ -50,6 +51,9 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
       'tokens',
       `${grouped(key.tokens_used)} of ${grouped(key.tokens_total)} used, ${grouped(key.tokens_remaining)} left`,
     ],
+    ...(key.tokens_extra === 0 || key.renews_at === null
+      ? []
+      : [['added', `${grouped(key.tokens_extra)} of the tokens are for this period alone`]]),
     ...(key.renews_at === null ? [] : [['renews', `every ${key.renews}, next at ${key.renews_at}`]]),
     ['expires', key.expires_at],
     ...(key.old_secret_until === null ? [] : [['old key', `valid until ${key.old_secret_until}`]]),

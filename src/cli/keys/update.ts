@@ -15,7 +15,12 @@ export const keysUpdate = command({
     ...KEY_ID,
     label: { type: 'string', valueHint: 'NAME', description: 'New name' },
     tokens: { type: 'string', valueHint: 'N', description: 'New token quota' },
-    'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens to add to the quota' },
+    'add-tokens': {
+      type: 'string',
+      valueHint: 'N',
+      description: 'Tokens to add to the quota; of one that renews, for this period alone',
+    },
+    lasting: { type: 'boolean', description: 'With --add-tokens: for every period to come as well' },
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
     expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
@@ -31,6 +36,7 @@ export const keysUpdate = command({
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
+    if (args.lasting && addTokens === undefined) throw usageError('--lasting goes with --add-tokens.')
     const total = readCount('--tokens', tokens)
     const change: KeyChange = {
       ...readLimitChanges(args),
@@ -41,6 +47,7 @@ export const keysUpdate = command({
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(addTokens === undefined ? {} : { addTokens }),
+      ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),
     }
     if (Object.keys(change).length === 0) {

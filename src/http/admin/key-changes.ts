@@ -7,7 +7,7 @@ import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { DAY_MS } from '../../lib/spans.ts'
-import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
+import { checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
 import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
 import { futureTimeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
@@ -27,6 +27,7 @@ export const keyChanges: Part<
       const { tokensTotal, expiresAt, models, serverTools } = wish
       const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
       checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
+      requireTokens(gateway, holder, ownerId, tokensTotal)
     }
     const asked = { ...wish, label: input.label.trim(), ownerId }
     const { key, secret } = gateway.store.keys.issue(asked, actorOf(caller))
@@ -39,10 +40,13 @@ export const keyChanges: Part<
     const label = input.label === undefined ? {} : { label: input.label.trim() }
     return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { ...label, ...wish }, actorOf(call.caller)))
   },
-  'keys.top-up': (call, { id, tokens }) => {
+  'keys.top-up': (call, { id, tokens, lasting }) => {
     const key = requireUsable(keyOf(call, id))
     checkOwn(call, { tokensTotal: key.tokensTotal + tokens }, key)
-    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { addTokens: tokens }, actorOf(call.caller)))
+    return oneKeyView(
+      call.gateway,
+      call.gateway.store.keys.update(key.id, { addTokens: tokens, lasting }, actorOf(call.caller)),
+    )
   },
   'keys.reset': (call, { id }) => {
     const key = requireUsable(keyOf(call, id))
@@ -98,16 +102,31 @@ const defaultsFor = (
 }
 
 /** `but`: a key that is there already and takes no room beside itself. */
-const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined, but?: Key): void => {
-  const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
-  checkRoom(holder, theirs, gateway.clock(), ({ id }) => gateway.ledger.heldBy(id))
-}
+const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined, but?: Key): void =>
+  checkRoom(holder, othersOf(gateway, ownerId, but), gateway.clock(), ({ id }) => gateway.ledger.heldBy(id))
+
+const requireTokens = (
+  gateway: Gateway,
+  holder: Holder,
+  ownerId: string | undefined,
+  tokensTotal: number,
+  but?: Key,
+): void =>
+  checkTokens(holder, othersOf(gateway, ownerId, but), tokensTotal, gateway.clock(), ({ id }) =>
+    gateway.ledger.heldBy(id),
+  )
+
+const othersOf = ({ store }: Gateway, ownerId: string | undefined, but: Key | undefined): Key[] =>
+  store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
 
 const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
   const now = gateway.clock()
   checkWish({ limits: member.limits }, wish, gateway.config.limits, now, key)
+  const { tokensTotal } = wish
+  if (tokensTotal !== undefined && tokensTotal > key.tokensTotal)
+    requireTokens(gateway, { limits: member.limits }, member.id, tokensTotal, key)
   // One that had expired and is to go on counts again, as a new one does.
   if (wish.expiresAt !== undefined && key.expiresAt <= now) {
     requireRoom(gateway, { limits: member.limits }, member.id, key)

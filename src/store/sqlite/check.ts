@@ -46,8 +46,22 @@ const openAsIs = (path: string): Database => {
 /** A StoreError for any error of the system or of SQLite about a file; anything else as it is. */
 export const toStoreError = (path: string, cause: unknown, what: FileKind = 'database'): unknown => {
   const error = toAccessError(path, cause, what)
-  return error === cause && codeOf(cause).startsWith('SQLITE_') ? damaged(path, cause) : error
+  if (error !== cause) return error
+  if (isMissing(cause)) return storeError(lacking(path), cause)
+  return DAMAGE.test(codeOf(cause)) ? damaged(path, cause) : error
 }
+
+/** A table or a column that is not there: something else has changed the database, whose pages are as good as ever. */
+const isMissing = (cause: unknown): boolean =>
+  codeOf(cause) === 'SQLITE_ERROR' &&
+  cause instanceof Error &&
+  /no such (table|column)|has no column named/.test(cause.message)
+
+const lacking = (path: string): string =>
+  `The database ${path} lacks a table or a column that this version of sluice needs: another program or version has changed it. Open it with that version, or restore a backup with "sluice restore FILE".`
+
+// What a statement is refused for says nothing of the file.
+const DAMAGE = /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE)/
 
 /** A StoreError where the disk, permissions or another program prevent access; anything else, damage too, as it is. */
 export const toAccessError = (path: string, cause: unknown, what: FileKind = 'database'): unknown => {

@@ -122,12 +122,17 @@ export const createKeyRing = (
       const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency, serverTools } = patch
       const columns = (row: Row): Columns => {
         const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
+        const renewing = renews === undefined ? row.renews : renews
+        // A total that is set is that of every period, and so is one that never ends.
+        const before = patch.tokensTotal === undefined && renewing !== null ? row.tokensExtra : 0
+        const tokensExtra = renewing === null || patch.lasting ? before : before + addTokens
         if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
         // The first period of a quota that is to renew from now on is the next one.
         const renewedAt = renews === undefined || renews === row.renews ? undefined : clock()
         return {
           label,
           tokensTotal,
+          tokensExtra,
           tokensUsed,
           renews,
           renewedAt,
@@ -142,9 +147,13 @@ export const createKeyRing = (
       return edit({ id, action: 'key.update', columns }, actor)
     },
     renew(id) {
-      const renewing: Edit = { id, action: 'key.renew', columns: () => ({ tokensUsed: 0, renewedAt: clock() }) }
-      // Of a key that nobody used there is nothing to tell.
-      const isUnused = byId.get(id)?.tokensUsed === 0
+      const columns = ({ tokensTotal, tokensExtra }: Row): Columns => ({
+        ...{ tokensUsed: 0, renewedAt: clock(), tokensTotal: tokensTotal - tokensExtra, tokensExtra: 0 },
+      })
+      const renewing: Edit = { id, action: 'key.renew', columns }
+      // Of a key that nobody used or topped up there is nothing to tell.
+      const known = byId.get(id)
+      const isUnused = known?.tokensUsed === 0 && known.tokensExtra === undefined
       return take(change(RENEWAL, (tx, note) => write(renewing, tx, isUnused ? () => undefined : note)))
     },
     revoke(id, actor) {
@@ -198,6 +207,7 @@ const toKey = (row: Row): Key => ({
   tokensTotal: row.tokensTotal,
   tokensUsed: row.tokensUsed,
   renews: row.renews ?? undefined,
+  tokensExtra: row.tokensExtra === 0 ? undefined : row.tokensExtra,
   renewedAt: row.renewedAt ?? undefined,
   models: row.models,
   rpm: row.rpm ?? undefined,

@@ -12,7 +12,7 @@ import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Buttons, Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
+import { Buttons, Check, Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, LIMITS } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
@@ -294,9 +294,10 @@ const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChan
   const most = isAdmin.value ? null : (session.value?.member?.limits.max_tokens_per_key ?? null)
   const room = most === null ? USUAL : Math.min(USUAL, most - of.tokens_total)
   const [tokens, setTokens] = useState(countField(Math.max(0, room)))
+  const [lasting, setLasting] = useState(false)
   const value = readCount(tokens)
   const adding = useAction(async () => {
-    onChange(await call('keys.top-up', { id: of.id, tokens: needCount(tokens, 'Tokens to add') }))
+    onChange(await call('keys.top-up', { id: of.id, tokens: needCount(tokens, 'Tokens to add'), lasting }))
     onClose()
   })
   if (room <= 0 && most !== null) {
@@ -318,6 +319,14 @@ const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChan
           autoFocus
           hint={value === undefined ? 'Such as 250,000 or 2M' : `Then ${count(of.tokens_remaining + value)} are left.`}
         />
+        {of.renews !== null && (
+          <Check
+            label={`For every ${of.renews} to come`}
+            hint={`Else for this ${of.renews} alone: the next begins with ${count(of.tokens_total - of.tokens_extra)}.`}
+            checked={lasting}
+            onChange={setLasting}
+          />
+        )}
         <Buttons action="Add tokens" busy={adding.busy} onCancel={onClose} />
       </Form>
     </Dialog>
