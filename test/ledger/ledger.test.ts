@@ -632,7 +632,8 @@ describe('after a kill', () => {
     const path = newPath()
     const { store, key, ledger, reserve, turn } = setUp(1_000_000, path)
     const usage = { input: 30, cacheRead: 4, output: 9, reasoning: 2 }
-    const { written, costMicroUsd } = ledger.settle(await reserve(ask(key)), settlement({ usage }))
+    const serverTools = { web_search: 2 }
+    const { written, costMicroUsd } = ledger.settle(await reserve(ask(key)), settlement({ usage, serverTools }))
     turn()
     await written
     // A process that ends here has written no sums; whoever reads beside it sees the exchange once, and as it ended.
@@ -648,7 +649,9 @@ describe('after a kill', () => {
       ])
       expect(again.keys.get(key.id)?.tokensUsed).toBe(43)
       for (const by of ['key', 'day', 'model'] as const) {
-        expect(again.usage({ by }).rows).toMatchObject([{ requests: 1, errors: 0, ...usage, costMicroUsd }])
+        expect(again.usage({ by }).rows).toMatchObject([
+          { requests: 1, errors: 0, ...usage, costMicroUsd, serverTools },
+        ])
       }
       again.close()
     }
