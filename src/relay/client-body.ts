@@ -255,10 +255,9 @@ export const NO_BODY: ClientBody = openText('{}')
 const LONG: ReadonlySet<string> = new Set([...PROMPT, 'functions', 'prediction'])
 
 /** What settling an exchange needs of a body that has been answered: figures and settings, and nothing of the prompt. */
-export const withoutPrompt = ({ size, inputEstimate, leastInput, outline }: ClientBody): ClientBody => ({
+export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): ClientBody => ({
   ...NO_BODY,
   size,
   inputEstimate,
-  leastInput,
   outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !LONG.has(name))),
 })
