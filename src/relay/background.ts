@@ -203,7 +203,7 @@ const meterEnd = async (
   failed: boolean,
 ): Promise<Metered> => {
   const read = CODECS.responses.readUsage(body)
-  const metered = await meterWhole(inputEstimate, target, { body, usage: read?.usage, rawUsage: read?.raw })
+  const metered = await meterWhole(inputEstimate, { target, body, usage: read?.usage, rawUsage: read?.raw })
   return failed && read === undefined && metered.usage.output === 0 ? NO_USAGE : metered
 }
 

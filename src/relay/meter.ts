@@ -55,21 +55,21 @@ export const ofAll = (usage: Usage, answers: number, written: number): Usage => 
 const TOKENIZERS_DIFFER = 1.25
 
 /** How many answers the client has asked for. */
-const answersAsked = ({ bodyWire, body }: Exchange): number => {
+export const answersAsked = ({ bodyWire, body }: Exchange): number => {
   const { n } = body.outline
   return bodyWire === 'chat-completions' && typeof n === 'number' ? n : 1
 }
 
 /** A whole answer: by its figures, of all that it holds, and by the tokenizer where they are missing or cannot be. */
 export const meterWhole = async (
-  exchange: Exchange,
-  { usage: told, rawUsage, body, target }: JsonAnswer,
+  inputEstimate: number,
+  { usage: told, rawUsage, body, target }: Pick<JsonAnswer, 'target' | 'usage' | 'rawUsage' | 'body'>,
+  asked = 1,
 ): Promise<Metered> => {
-  const { inputEstimate } = exchange.body
   const isDoubtful = told !== undefined && target.model.kind === 'text' && (!told.input || !told.output)
   const usage = isDoubtful ? credible(told, writtenIn(chatCodec(target.wire), body) !== '') : told
   if (usage?.output === undefined) return meterAnswer(inputEstimate, target, { usage, rawUsage, body })
-  const answers = answersAsked(exchange) > 1 && Array.isArray(body.choices) ? body.choices.length : 1
+  const answers = asked > 1 && Array.isArray(body.choices) ? body.choices.length : 1
   if (answers < 2) return meterReported(inputEstimate, usage, rawUsage)
   const text = writtenIn(chatCodec(target.wire), body)
   return meterReported(inputEstimate, ofAll(usage, answers, await countTokens(text)), rawUsage)

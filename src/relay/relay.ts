@@ -23,7 +23,7 @@ import { recordAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Relay, secondsOf } from './exchange.ts'
-import { type Metered, meterProgress, meterStream, meterWhole, NO_USAGE } from './meter.ts'
+import { answersAsked, type Metered, meterProgress, meterStream, meterWhole, NO_USAGE } from './meter.ts'
 import { watchAnswer } from './polling.ts'
 import { isReferable, rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
@@ -93,7 +93,7 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
 }
 
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
-  const metered = await orReported(meterWhole(exchange, answer), answer)
+  const metered = await orReported(meterWhole(exchange.body.inputEstimate, answer, answersAsked(exchange)), answer)
   const shown = { ...metered, serverTools: callsInAnswer(answer.body) }
   await settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
 }
