@@ -164,7 +164,10 @@ describe.skipIf(!hasCorpus)('recordings pass a provider of their own wire unchan
       const usage = recordedUsage(recording)
       if (usage !== undefined && (!recording.stream || isWhole(recording))) {
         const total = (row?.input ?? 0) + (row?.cacheRead ?? 0) + (row?.cacheWrite ?? 0) + (row?.output ?? 0)
-        expect(total).toBe(vendorTotal(wire, usage))
+        const told = vendorTotal(wire, usage)
+        // Zeros for an answer with text are no figures: the tokenizer's count stands.
+        if (told === 0) expect(total).toBeGreaterThan(0)
+        else expect(total).toBe(told)
         expect(row?.estimated).toBe(false)
       } else if (body?.status === 'queued') {
         // Nobody knows yet: it goes on in the background.
