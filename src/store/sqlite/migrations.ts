@@ -9,6 +9,7 @@ import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' wit
 import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
 import serverTools from '../../../drizzle/0007_server_tools.sql' with { type: 'text' }
 import topUps from '../../../drizzle/0008_top_ups.sql' with { type: 'text' }
+import secondFactors from '../../../drizzle/0009_second_factors.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006_renewals', sql: renewals },
   { name: '0007_server_tools', sql: serverTools },
   { name: '0008_top_ups', sql: topUps },
+  { name: '0009_second_factors', sql: secondFactors },
 ]

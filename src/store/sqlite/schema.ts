@@ -222,6 +222,10 @@ export const members = sqliteTable(
     passwordHash: text('password_hash'),
     invitationHash: text('invitation_hash'),
     invitationExpiresAt: integer('invitation_expires_at'),
+    /** The member who made the link, with whose role it ends; null: the command line. */
+    invitedBy: text('invited_by'),
+    /** Using the link removes the member's second factor. */
+    invitationEndsFactor: integer('invitation_ends_factor', { mode: 'boolean' }).notNull().default(false),
     createdAt: integer('created_at').notNull(),
     removedAt: integer('removed_at'),
     /** What the member's own keys may be made of; null: no limits. */
@@ -245,8 +249,37 @@ export const sessions = sqliteTable(
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     seenAt: integer('seen_at').notNull(),
+    /** When its owner last proved who they are; null: at its beginning. */
+    provenAt: integer('proven_at'),
+    /** Where it was opened, as far as that is known: an address, and what the browser calls itself. */
+    address: text('address'),
+    agent: text('agent'),
   },
   (t) => [index('sessions_member').on(t.memberId), index('sessions_expiry').on(t.expiresAt)],
+)
+
+/** What members prove by an authenticator. Not confirmed, it is only offered. The secret is needed to check its codes. */
+export const secondFactors = sqliteTable('second_factors', {
+  memberId: text('member_id')
+    .primaryKey()
+    .references(() => members.id, { onDelete: 'cascade' }),
+  secret: text('secret').notNull(),
+  createdAt: integer('created_at').notNull(),
+  confirmedAt: integer('confirmed_at'),
+  /** The time step of the last code that was taken: that one and earlier ones are not taken again. */
+  lastStep: integer('last_step'),
+})
+
+/** Codes that stand in for a second factor, once each: a row goes with its use. `hash` is the SHA-256 of the code. */
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    memberId: text('member_id')
+      .notNull()
+      .references(() => members.id, { onDelete: 'cascade' }),
+    hash: text('hash').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.memberId, t.hash] })],
 )
 
 /** Tokens for the admin API; `hash` is the SHA-256 of the token. */
