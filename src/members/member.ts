@@ -59,16 +59,22 @@ export type MemberStore = {
   credentials(name: string): { member: Member; passwordHash: string } | undefined
   /** With an invitation at once where it is given. Throws `invalid_request` when the name is taken, here and in `update`. */
   add(input: NewMember, actor: Actor): Member
-  /** Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. */
+  /**
+   * Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. Who is no admin any more
+   * loses what they made as one and what still lets people in: admin tokens and links.
+   */
   update(id: string, patch: { name?: string; role?: Role; limits?: MemberLimits }, actor: Actor): Member
   invite(id: string, invitation: Invitation, actor: Actor): Member
-  /** The member a link is for, while it can be used. */
+  /** The member a link is for, while it can be used: until it expires, or who made it is no admin any more. */
   invited(hash: string, now: number): Member | undefined
-  /** Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions. */
+  /**
+   * Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions and, where
+   * there was a password before, the admin tokens and links that were made under it.
+   */
   accept(hash: string, passwordHash: string, now: number): Member | undefined
   /** Ends all sessions but the one kept. */
   setPassword(id: string, passwordHash: string, keep: string | undefined, actor: Actor): void
-  /** Ends their sessions and revokes their admin tokens, and their keys unless those are kept. Throws like `update`. */
+  /** Ends their sessions, admin tokens and links, and revokes their keys unless those are kept. Throws like `update`. */
   remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
 

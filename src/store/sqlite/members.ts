@@ -3,9 +3,10 @@
 import { and, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
+import type { Actor } from '../../keys/key.ts'
 import { randomBase62 } from '../../keys/secret.ts'
-import { DEFAULT_LIMITS, type Member, type MemberStore } from '../../members/member.ts'
-import type { Change, Transaction } from './change.ts'
+import { DEFAULT_LIMITS, type Invitation, type Member, type MemberStore } from '../../members/member.ts'
+import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
 import { adminTokens, sessions, members as table } from './schema.ts'
 
@@ -46,9 +47,19 @@ export const createMembers = (
     if (other === undefined) throw invalidRequest('This is the only admin. Make another member an admin first.')
   }
 
-  const revokeTokens = (tx: Pick<Transaction, 'update'>, createdBy: string): void => {
-    const theirs = and(eq(adminTokens.createdBy, createdBy), isNull(adminTokens.revokedAt))
-    tx.update(adminTokens).set({ revokedAt: clock() }).where(theirs).run()
+  /**
+   * What someone made as an admin and what still lets people in ends with that. For good: otherwise forgotten tokens and
+   * links would open again if they became an admin again.
+   */
+  const endMade = (tx: Pick<Transaction, 'update'>, note: Note, by: string): void => {
+    const tokens = and(eq(adminTokens.createdBy, by), isNull(adminTokens.revokedAt))
+    for (const { id, label } of tx.update(adminTokens).set({ revokedAt: clock() }).where(tokens).returning().all()) {
+      note('token.revoke', id, { label }, null)
+    }
+    const links = and(eq(table.invitedBy, by), isNotNull(table.invitationHash))
+    for (const { id } of tx.update(table).set(NO_LINK).where(links).returning().all()) {
+      note('member.end-link', id, null, null)
+    }
   }
 
   return {
@@ -72,10 +83,9 @@ export const createMembers = (
         const id = `mem_${randomBase62(16)}`
         requireFree(tx, name, id)
         const values = { id, name, role, limits, passwordHash: passwordHash ?? null, createdAt: clock() }
-        const link = { invitationHash: invitation?.hash, invitationExpiresAt: invitation?.expiresAt }
         const row = tx
           .insert(table)
-          .values({ ...values, ...link })
+          .values({ ...values, ...(invitation && linkOf(invitation, actor)) })
           .returning()
           .get()
         const made = toMember(row)
@@ -90,17 +100,17 @@ export const createMembers = (
         const steppedDown = patch.role === 'member' && before.role === 'admin'
         if (steppedDown && before.passwordHash !== null) requireAdmin(tx, id)
         if (Object.keys(patch).length === 0) return toMember(before)
-        // Revoked for good: otherwise forgotten tokens would be valid again if they became an admin again.
-        if (steppedDown) revokeTokens(tx, id)
         const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
         note('member.update', id, audited(toMember(before)), audited(after))
+        if (steppedDown) endMade(tx, note, id)
         return after
       }),
-    invite: (id, { hash, expiresAt }, actor) =>
+    invite: (id, invitation, actor) =>
       change(actor, (tx, note) => {
         const { passwordHash } = byId(tx, id)
-        const set = { invitationHash: hash, invitationExpiresAt: expiresAt }
+        const set = linkOf(invitation, actor)
         const after = toMember(tx.update(table).set(set).where(eq(table.id, id)).returning().get())
+        const { expiresAt } = invitation
         note(passwordHash === null ? 'member.invite' : 'member.reset-link', id, null, { expiresAt })
         return after
       }),
@@ -112,20 +122,30 @@ export const createMembers = (
       const found = orm.select({ id: table.id }).from(table).where(invitation(hash, now)).get()
       if (found === undefined) return undefined
       return change({ kind: 'member', id: found.id }, (tx, note) => {
-        const set = { passwordHash, invitationHash: null, invitationExpiresAt: null }
-        const row = tx.update(table).set(set).where(invitation(hash, now)).returning().get()
-        if (row === undefined) return undefined
-        tx.delete(sessions).where(eq(sessions.memberId, row.id)).run()
-        note('member.accept', row.id, null, null)
-        return toMember(row)
+        const before = tx.select().from(table).where(invitation(hash, now)).get()
+        if (before === undefined) return undefined
+        const { id } = before
+        const after = tx
+          .update(table)
+          .set({ passwordHash, ...NO_LINK })
+          .where(eq(table.id, id))
+          .returning()
+          .get()
+        tx.delete(sessions).where(eq(sessions.memberId, id)).run()
+        note('member.accept', id, null, null)
+        // Whoever knew the old password may have made what still lets them in.
+        if (before.passwordHash !== null) endMade(tx, note, id)
+        return toMember(after)
       })
     },
     setPassword: (id, passwordHash, keep, actor) =>
       change(actor, (tx, note) => {
         byId(tx, id)
         // A pending link could otherwise set the password again.
-        const set = { passwordHash, invitationHash: null, invitationExpiresAt: null }
-        tx.update(table).set(set).where(eq(table.id, id)).run()
+        tx.update(table)
+          .set({ passwordHash, ...NO_LINK })
+          .where(eq(table.id, id))
+          .run()
         const others = and(eq(sessions.memberId, id), keep === undefined ? undefined : ne(sessions.hash, keep))
         tx.delete(sessions).where(others).run()
         note('member.password', id, null, null)
@@ -134,12 +154,13 @@ export const createMembers = (
       change(actor, (tx, note) => {
         const before = byId(tx, id)
         if (before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
-        const now = clock()
-        const set = { removedAt: now, passwordHash: null, invitationHash: null, invitationExpiresAt: null }
-        tx.update(table).set(set).where(eq(table.id, id)).run()
+        tx.update(table)
+          .set({ removedAt: clock(), passwordHash: null, ...NO_LINK })
+          .where(eq(table.id, id))
+          .run()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
-        revokeTokens(tx, id)
         note('member.remove', id, audited(toMember(before)), null)
+        endMade(tx, note, id)
         if (keys === 'revoke') ring.revokeOwned(id, tx, note)
       })
       ring.reload(false)
@@ -152,7 +173,19 @@ const ADMIN = and(eq(table.role, 'admin'), isNotNull(table.passwordHash), isNull
 const sameName = (name: string) => sql`lower(${table.name}) = lower(${name})`
 
 const invitation = (hash: string, now: number) =>
-  and(eq(table.invitationHash, hash), gt(table.invitationExpiresAt, now), isNull(table.removedAt))
+  and(eq(table.invitationHash, hash), gt(table.invitationExpiresAt, now), isNull(table.removedAt), BY_AN_ADMIN)
+
+/** Who made a link is still an admin, or it was made on the command line. */
+const BY_AN_ADMIN = sql`(invited_by IS NULL OR invited_by IN (
+  SELECT id FROM members WHERE role = 'admin' AND password_hash IS NOT NULL AND removed_at IS NULL))`
+
+const NO_LINK = { invitationHash: null, invitationExpiresAt: null, invitedBy: null }
+
+const linkOf = ({ hash, expiresAt }: Invitation, { kind, id }: Actor) => ({
+  invitationHash: hash,
+  invitationExpiresAt: expiresAt,
+  invitedBy: kind === 'member' ? id : null,
+})
 
 export const toMember = (row: Row): Member => ({
   id: row.id,
