@@ -32,6 +32,7 @@ const code = await bun([
   ...(target === undefined ? [] : [`--target=${target}`]),
   'src/main.ts',
   // Threads are entry points of their own.
+  'src/members/guessable-thread.ts',
   'src/relay/tokenizer-thread.ts',
   'src/store/sqlite/checkpoint-thread.ts',
   'src/store/sqlite/insight-thread.ts',

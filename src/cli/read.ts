@@ -11,12 +11,14 @@ import type { ServerTools } from '../keys/server-tools.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { DAY_MS } from '../lib/spans.ts'
+import { isBlank, isPlainLabel } from '../lib/visible.ts'
 import { usageError } from './io.ts'
 
 /** A key's name without spaces around it; `empty` is said of one that has nothing else. */
 export const readLabel = (flag: string, text: string, empty: string): string => {
   const label = text.trim()
-  if (label === '') throw usageError(`${flag} ${empty}`)
+  if (isBlank(label)) throw usageError(`${flag} ${empty}`)
+  if (!isPlainLabel(label)) throw usageError(`${flag} must not have line breaks or other invisible characters.`)
   if (label.length <= LABEL_LENGTH) return label
   throw usageError(`${flag}: found ${label.length} characters, allowed: ${LABEL_LENGTH} at most.`)
 }

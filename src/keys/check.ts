@@ -1,12 +1,20 @@
 // What a key may be made of, checked where keys are issued and changed.
 
 import { invalidRequest } from '../errors.ts'
+import { isBlank, isPlainLabel } from '../lib/visible.ts'
 import type { KeyPatch } from './key.ts'
+
+/** Throws `invalid_request` for one that does not show as it is written. */
+export const checkLabel = (label: string, of: 'key' | 'token'): void => {
+  if (isPlainLabel(label)) return
+  const fault = isBlank(label) ? 'must not be empty' : 'must not have line breaks or other invisible characters'
+  throw invalidRequest(`The label of a ${of} ${fault}.`, 'label')
+}
 
 /** Of a new key or a change. Throws `invalid_request` that names the member. */
 export const checkKey = (patch: KeyPatch): void => {
   const { label, models } = patch
-  if (label !== undefined && label.trim() === '') throw invalidRequest('The label of a key must not be empty.', 'label')
+  if (label !== undefined) checkLabel(label, 'key')
   if (models !== undefined && (models.length === 0 || models.some((model) => model.trim() === ''))) {
     throw invalidRequest('A key needs at least one model; "*" is every model.', 'models')
   }

@@ -1,9 +1,11 @@
 // How people come in: the first admin's one-time link, invitations, passwords, sessions, and tokens for scripts.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
+import { checkLabel } from '../keys/check.ts'
 import type { Actor } from '../keys/key.ts'
 import { hashSecret, randomBase62 } from '../keys/secret.ts'
 import { DAY_MS } from '../lib/spans.ts'
+import { isPlainName } from '../lib/visible.ts'
 import { type Attempts, createAttempts, peerName } from './attempts.ts'
 import {
   type AdminToken,
@@ -16,7 +18,7 @@ import {
   type SessionStore,
   type TokenStore,
 } from './member.ts'
-import { hashPassword, verifyPassword } from './password.ts'
+import { hashPassword, requireUncommon, verifyPassword } from './password.ts'
 
 /** A session ends so long after sign-in, and after so long without a request. */
 export const SESSION_MS = 30 * DAY_MS
@@ -66,7 +68,7 @@ export type Membership = {
   session(secret: string): Session | undefined
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
   token(secret: string): AdminToken | undefined
-  /** The secret is shown once and not kept. Throws `invalid_request` for a label without a character to see. */
+  /** The secret is shown once and not kept. Throws `invalid_request` for a label that does not show as it is written. */
   issueToken(label: string, expiresAt: number | undefined, by: Member): { token: AdminToken; secret: string }
 }
 
@@ -176,6 +178,7 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
       attempt(peer, undefined, async () => {
         if (!setupOpen(token)) throw noSetup()
         const called = cleanName(name)
+        await requireUncommon(password, called)
         const passwordHash = await hashPassword(password)
         return patiently(() => {
           // Two who come with the same link: the password took a while, and the first has used it up.
@@ -213,6 +216,7 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
           return found
         },
       )
+      await requireUncommon(next, member.name)
       const passwordHash = await hashPassword(next)
       await patiently(() => {
         // While it was made, a link may have set another password, or the session have been ended from elsewhere.
@@ -225,7 +229,7 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
     accept: (token, password, peer) =>
       attempt(peer, undefined, async () => {
-        checkInvited(token)
+        await requireUncommon(password, checkInvited(token).name)
         const passwordHash = await hashPassword(password)
         const member = await patiently(() => members.accept(hashSecret(token), passwordHash, clock()))
         if (member === undefined) throw noLink('Ask an admin for a new one.')
@@ -272,7 +276,7 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
     },
     issueToken(typed, expiresAt, by) {
       const label = typed.trim()
-      if (label === '') throw invalidRequest('The label of a token must not be empty.', 'label')
+      checkLabel(label, 'token')
       const secret = TOKEN_PREFIX + randomBase62(43)
       const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
       return { token: tokens.add(made, { kind: 'member', id: by.id }), secret }
@@ -294,10 +298,8 @@ const tryTo = (write: () => void): void => {
 /** A name as it is kept. Throws `invalid_request`. */
 export const cleanName = (name: string): string => {
   const clean = name.trim().normalize('NFC')
-  if (clean === '' || /\p{C}/u.test(clean)) {
-    throw invalidRequest('A name needs at least one character, and no invisible ones.', 'name')
-  }
-  return clean
+  if (isPlainName(clean)) return clean
+  throw invalidRequest('A name needs at least one character, and no invisible ones.', 'name')
 }
 
 const wrongPassword = (message = 'The name or the password is not right.'): GatewayError =>

@@ -1,6 +1,7 @@
 // Passwords: argon2id, off the event loop, a few at a time so that many sign-ins at once cannot use up the memory.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import { createThread } from '../lib/thread.ts'
 
 /** One hash takes 64 MB while it runs. */
 const AT_ONCE = 2
@@ -27,6 +28,23 @@ const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (next === undefined) running--
     else next()
   }
+}
+
+const judge = createThread<{ password: string; name: string }, boolean>('members/guessable-thread.ts')
+
+/** `name`: whose it is to be. Throws `invalid_request` for a password that is among the first to be tried. */
+export const requireUncommon = async (password: string, name: string): Promise<void> => {
+  const guessable = await judge.ask({ password, name }).catch((cause) => {
+    throw new GatewayError('service_unavailable', 'The password cannot be checked at the moment. Try again shortly.', {
+      cause,
+      retryAfterMs: 5_000,
+    })
+  })
+  if (!guessable) return
+  throw invalidRequest(
+    'This password is among the first that are tried. Take one that is less usual: a few words that do not belong together, without your name.',
+    'password',
+  )
 }
 
 export const hashPassword = (password: string): Promise<string> =>

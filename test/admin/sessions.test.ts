@@ -442,6 +442,19 @@ describe('with people', () => {
       await spoofed.stop()
     }
   }, 30_000)
+  test('of a forwarded address the audit and the counts take so much as an address can have', async () => {
+    const proxied = await startDesk()
+    try {
+      await proxied.call('settings.put', proxied.admin, { trust_proxy: true })
+      const long = `2001:db8::${'7'.repeat(5_000)}`
+      const words = { name: 'mia', password: 'wrong horse battery' }
+      await proxied.request('session.sign-in', proxied.nobody, words, { 'x-forwarded-for': long })
+      const { items } = await proxied.call('audit.list', proxied.admin, { limit: 1 })
+      expect(items).toMatchObject([{ action: 'session.refuse', after: { from: long.slice(0, 64) } }])
+    } finally {
+      await proxied.stop()
+    }
+  })
   test('behind a trusted proxy its word counts for host, scheme and address; before that it does not', async () => {
     const proxied = await startDesk()
     try {

@@ -140,6 +140,7 @@ describe('keys create', () => {
       '--tokens and --add-tokens cannot be used together.',
     ],
     [['keys', 'update', 'key_x', '--label', ' '], '--label must not be empty.'],
+    [['keys', 'create', '--label', 'a\tb'], '--label must not have line breaks or other invisible characters.'],
     [
       ['keys', 'update', 'key_x', '--rpm', 'none'],
       '--rpm: found "none", allowed: a whole number, 0 or more, or default.',

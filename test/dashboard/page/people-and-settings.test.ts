@@ -131,7 +131,7 @@ describePage('people and settings', ({ gateway, visit, admin, asAdmin, accept, n
     }))
 
   test('the audit shows all that was set, in its order, whatever direction a label is written in', async () => {
-    const label = '\u202Eeman a si siht'
+    const label = 'שלום, ci'
     const limits = { rpm: 11, tpm: 12, concurrency: 13, renews: 'week' }
     const { key } = await asAdmin<KeyWithSecret>('POST', '/keys', { label, ...limits })
     await admin(`/dashboard/audit?target=${key.id}`, async (page) => {
