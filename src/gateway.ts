@@ -79,6 +79,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     reportedAt = performance.now()
     log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) })
   }
+  const settings = createSettings(config, store.settings)
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
@@ -135,8 +136,8 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     turns: createTurns(),
     descriptors: createDescriptors(),
     metrics: undefined,
-    membership: createMembership({ store, clock, patiently }),
-    settings: createSettings(config, store.settings),
+    membership: createMembership({ store, clock, patiently, sessionDays: () => settings.values().session_days }),
+    settings,
     live: createLive(),
     listener: undefined,
   }

@@ -2,10 +2,12 @@
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { MOST_SESSION_DAYS } from './admin-api/bounds.ts'
 import type { Config } from './config.ts'
 import type { Actor } from './keys/key.ts'
 import { DAY_MS } from './lib/spans.ts'
 import type { SettingStore } from './members/member.ts'
+import { SESSION_DAYS } from './members/sessions.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -24,6 +26,8 @@ const SCHEMAS = {
   }),
   /** Whether X-Forwarded-For, -Host and -Proto are trusted. */
   trust_proxy: Type.Boolean(),
+  /** Days after sign-in until a session of the dashboard ends. */
+  session_days: Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }),
 } satisfies Record<string, TSchema>
 
 type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCHEMAS)[name]> }
@@ -48,6 +52,7 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
     limits: { ...given.limits },
     key_defaults: { tokens_total: 1_000_000, expires_days: 365, models: ['*'] },
     trust_proxy: false,
+    session_days: SESSION_DAYS,
   })
   let base = baseOf(config)
   let set: Partial<SettingValues> = {}

@@ -1,7 +1,7 @@
 // What each route of the admin API takes and gives, by the route's name. Types for callers: `Input<N>`, `Output<N>`.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { GRACE_DAYS, LABEL_LENGTH } from './bounds.ts'
+import { GRACE_DAYS, LABEL_LENGTH, MOST_SESSION_DAYS } from './bounds.ts'
 import type { RouteName } from './routes.ts'
 import * as S from './schema.ts'
 import { Closed, Count, Days, Nullable, oneOf } from './schema.ts'
@@ -47,6 +47,8 @@ export const CONTRACT = {
   'session.sign-in': { body: input({ name: Name, password: Given }), output: S.Session },
   'session.sign-out': { output: Done },
   'session.sign-out-everywhere': { output: Done },
+  'sessions.list': { output: list(S.OwnSession) },
+  'sessions.end': { params: Id, output: Done },
   'session.password': { body: input({ current: Given, password: Password }), output: Done },
   setup: { body: input({ token: Given, name: Name, password: Password }), output: S.Session },
   'invitation.open': {
@@ -170,6 +172,7 @@ export const CONTRACT = {
         Nullable(Type.Partial(Type.Object({ tokens_total: Count, expires_days: Days, models: Models }), Closed)),
       ),
       trust_proxy: Type.Optional(Nullable(Type.Boolean())),
+      session_days: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }))),
     }),
     output: S.Settings,
   },

@@ -16,6 +16,8 @@ export const ROUTES = {
   'session.sign-in': { method: 'POST', path: '/session', access: 'anyone' },
   'session.sign-out': { method: 'DELETE', path: '/session', access: 'session' },
   'session.sign-out-everywhere': { method: 'DELETE', path: '/sessions', access: 'session' },
+  'sessions.list': { method: 'GET', path: '/sessions', access: 'session' },
+  'sessions.end': { method: 'DELETE', path: '/sessions/:id', access: 'session' },
   'session.password': { method: 'POST', path: '/session/password', access: 'session' },
   setup: { method: 'POST', path: '/setup', access: 'anyone' },
   'invitation.open': { method: 'POST', path: '/invitation/open', access: 'anyone' },

@@ -84,6 +84,17 @@ export const Session = Type.Object({
   version: Nullable(Type.String()),
 })
 
+/** One of the caller's own; `address` and `agent`, what the browser calls itself, are of its beginning. */
+export const OwnSession = Type.Object({
+  id: Type.String(),
+  current: Type.Boolean({ description: 'The one that asks.' }),
+  address: Nullable(Type.String()),
+  agent: Nullable(Type.String()),
+  created_at: Time,
+  seen_at: Time,
+  expires_at: Time,
+})
+
 export const KeyStatus = oneOf(['active', 'exhausted', 'expired', 'revoked'])
 
 /** How often used tokens are set back to 0: at 00:00 UTC of every day, every Monday or every first of a month. */
@@ -383,6 +394,7 @@ export const Settings = Type.Object({
   limits: RateLimits,
   key_defaults: KeyDefaults,
   trust_proxy: Type.Boolean({ description: 'Whether X-Forwarded-For, -Host and -Proto are believed.' }),
+  session_days: Type.Integer({ description: 'Days after sign-in until a session of the dashboard ends.' }),
   overridden: Type.Array(Type.String()),
 })
 
@@ -421,6 +433,7 @@ export type Member = Static<typeof Member>
 export type Invitation = Static<typeof Invitation>
 export type RateLimits = Static<typeof RateLimits>
 export type Session = Static<typeof Session>
+export type OwnSession = Static<typeof OwnSession>
 export type KeyStatus = Static<typeof KeyStatus>
 export type Key = Static<typeof Key>
 export type ListedKey = Static<typeof ListedKey>

@@ -72,8 +72,8 @@ export type MemberStore = {
    * there was a password before, the admin tokens and links that were made under it.
    */
   accept(hash: string, passwordHash: string, now: number): Member | undefined
-  /** Ends all sessions but the one kept. */
-  setPassword(id: string, passwordHash: string, keep: string | undefined, actor: Actor): void
+  /** Ends all sessions, and opens the one given in their place. */
+  setPassword(id: string, passwordHash: string, renewed: NewSession | undefined, actor: Actor): void
   /** Ends their sessions, admin tokens and links, and revokes their keys unless those are kept. Throws like `update`. */
   remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
@@ -88,18 +88,44 @@ export type NewMember = {
   invitation?: Invitation
 }
 
-/** Who came in, or tried to, from where: an address or a network, undefined where it is not known. */
-export type Entry = { peer: string | undefined }
+/** Who came in, from where (an address or a network) and by which browser; undefined where that is not known. */
+export type Entry = { peer: string | undefined; agent: string | undefined }
+
+export type NewSession = {
+  hash: string
+  memberId: string
+  now: number
+  expiresAt: number
+  address: string | undefined
+  agent: string | undefined
+}
+
+/** A session as it is kept. Whether it still lasts is the reader's to judge. */
+export type StoredSession = {
+  hash: string
+  createdAt: number
+  expiresAt: number
+  seenAt: number
+  address: string | undefined
+  agent: string | undefined
+}
+
+/** What a session is called where its owner sees it: nothing can be done with so little of a hash. */
+export const sessionId = (hash: string): string => `ses_${hash.slice(0, 16)}`
 
 export type SessionStore = {
-  /** `entry`: how the audit tells it; absent where another entry of the audit does. */
-  open(session: { hash: string; memberId: string; now: number; expiresAt: number }, entry?: Entry): void
+  /** `told`: the audit takes an entry of it; elsewhere another entry tells it. */
+  open(session: NewSession, told: boolean): void
   /** Writes into the audit that someone was turned away; `memberId` undefined: the name is nobody's, and is not kept. */
-  refuse(memberId: string | undefined, entry: Entry & { unrecorded: number }): void
-  /** The session and its member as they are now; `seenAt` and expiry are the caller's to judge. */
-  find(hash: string): (Session & { seenAt: number; expiresAt: number }) | undefined
+  refuse(memberId: string | undefined, refusal: { peer: string | undefined; unrecorded: number }): void
+  /** The session, and its member as they are now. */
+  find(hash: string): { member: Member; stored: StoredSession } | undefined
+  /** A member's, the one used last first. */
+  of(memberId: string): StoredSession[]
   seen(hash: string, now: number): void
   close(hash: string): void
+  /** One of their own, by its id; in the audit. Throws `not_found`. */
+  end(memberId: string, id: string): void
   /** Their own doing; in the audit. */
   closeAll(memberId: string): void
   /** Removes those that ended before. */

@@ -6,7 +6,7 @@ import type { Actor } from '../keys/key.ts'
 import { hashSecret, randomBase62 } from '../keys/secret.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { isPlainName } from '../lib/visible.ts'
-import { type Attempts, createAttempts, peerName } from './attempts.ts'
+import { createGuard } from './guard.ts'
 import {
   type AdminToken,
   DEFAULT_LIMITS,
@@ -16,34 +16,21 @@ import {
   type NewMember,
   type Session,
   type SessionStore,
+  type StoredSession,
   type TokenStore,
 } from './member.ts'
 import { hashPassword, requireUncommon, verifyPassword } from './password.ts'
+import { createSessions, LEEWAY_MS, LONGEST, SESSION_DAYS, tryTo } from './sessions.ts'
 
-/** A session ends so long after sign-in, and after so long without a request. */
-export const SESSION_MS = 30 * DAY_MS
-export const IDLE_MS = 7 * DAY_MS
 const INVITATION_MS = 7 * DAY_MS
-/** What is valid for longer than this beyond its time was made while the clock was far ahead. */
-const LEEWAY_MS = DAY_MS
-/** When a session was last used is written this seldom. */
-const SEEN_MS = 60_000
-const ATTEMPTS_MS = 15 * 60_000
-/**
- * Wrong passwords within that time: for one account from one address, and from one address for any. From all addresses
- * together an account takes more, or someone with a few of them could lock its owner out.
- */
-const MOST_FROM_PEER_FOR_ACCOUNT = 10
-const MOST_PER_PEER = 30
-const MOST_PER_ACCOUNT = 100
-/** Rows the audit takes of sign-ins within the same time: of one account, and refused ones of all together. */
-const MOST_TOLD_PER_ACCOUNT = 20
-const MOST_REFUSALS_TOLD = 30
 const TOKEN_PREFIX = 'sl-admin-'
-/** No secret of ours is longer. */
-const LONGEST = 100
+/** When a token was last used is written this seldom. */
+const USED_MS = 60_000
 
 export type Invited = { member: Member; token: string; expiresAt: number }
+
+/** The secret of a session, for its cookie. */
+export type Opened = { secret: string; expiresAt: number }
 
 export type Membership = {
   setupNeeded(): boolean
@@ -60,12 +47,14 @@ export type Membership = {
   inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Invited
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
   invite(id: string, actor: Actor, validMs?: number): Invited
-  /** Ends the member's other sessions. Throws `invalid_api_key` for a wrong password. */
-  changePassword(session: Session, current: string, next: string, peer: string | undefined): Promise<void>
-  /** `entry`: they came in by their password, for the audit. */
-  openSession(member: Member, entry?: Entry): { secret: string; expiresAt: number }
+  /** Ends all sessions of the member and opens one in their place. Throws `invalid_api_key` for a wrong password. */
+  changePassword(session: Session, current: string, next: string, entry?: Entry): Promise<Opened>
+  /** `byPassword`: for the audit, which tells the other ways in by themselves. */
+  openSession(member: Member, entry?: Entry, byPassword?: boolean): Opened
   /** The session a cookie's secret opens, while it lasts. */
   session(secret: string): Session | undefined
+  /** Those of a member that last, the one used last first. */
+  sessionsOf(memberId: string): StoredSession[]
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
   token(secret: string): AdminToken | undefined
   /** The secret is shown once and not kept. Throws `invalid_request` for a label that does not show as it is written. */
@@ -78,76 +67,22 @@ type MembershipOptions = {
   clock: () => number
   /** Carries out a write that nobody else repeats where another process is writing. At once, unless it is given. */
   patiently?: <T>(write: () => T) => Promise<T>
+  /** How long a session lasts, in days. */
+  sessionDays?: () => number
 }
 
-export const createMembership = ({ store, clock, patiently = atOnce }: MembershipOptions): Membership => {
-  const { members, sessions, tokens } = store
-  const perPeer = createAttempts({ clock, most: MOST_PER_PEER, windowMs: ATTEMPTS_MS })
-  const fromPeer = createAttempts({ clock, most: MOST_FROM_PEER_FOR_ACCOUNT, windowMs: ATTEMPTS_MS })
-  const perAccount = createAttempts({ clock, most: MOST_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
-  const perAccountTold = createAttempts({ clock, most: MOST_TOLD_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
-  const refusalsTold = createAttempts({ clock, most: MOST_REFUSALS_TOLD, windowMs: ATTEMPTS_MS })
+const UNKNOWN: Entry = { peer: undefined, agent: undefined }
+
+export const createMembership = ({
+  store,
+  clock,
+  patiently = atOnce,
+  sessionDays = () => SESSION_DAYS,
+}: MembershipOptions): Membership => {
+  const { members, tokens } = store
+  const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, clock, patiently })
+  const sessions = createSessions({ store: store.sessions, clock, lengthMs: () => sessionDays() * DAY_MS })
   let setupHash: string | undefined
-  let unrecorded = 0
-
-  /** Whether the audit takes one more row: failed sign-ins must not fill it. What it does not take is counted. */
-  const mayTell = (account: string, refused: boolean): boolean => {
-    try {
-      perAccountTold.take(account)
-      if (refused) refusalsTold.take('all')
-      return true
-    } catch {
-      unrecorded++
-      return false
-    }
-  }
-  /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
-  const attempt = async <T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>) => {
-    const from = peerName(peer)
-    const limits: [Attempts, string][] = [[perPeer, from]]
-    if (account !== undefined) limits.push([fromPeer, `${from} ${account}`], [perAccount, account])
-    const taken: typeof limits = []
-    const giveBack = (): void => {
-      for (const [limit, name] of taken) limit.giveBack(name)
-    }
-    try {
-      for (const [limit, name] of limits) {
-        limit.take(name)
-        taken.push([limit, name])
-      }
-    } catch (error) {
-      giveBack()
-      throw error
-    }
-    const result = await check()
-    giveBack()
-    return result
-  }
-
-  /**
-   * A check of a password, counted, and told to the audit where it fails. `account` is what was typed, so that a name
-   * that is nobody's takes as long as another.
-   */
-  const guarded = async <T>(
-    account: string,
-    peer: string | undefined,
-    memberId: () => string | undefined,
-    check: () => Promise<T>,
-  ): Promise<T> => {
-    try {
-      return await attempt(peer, account, check)
-    } catch (error) {
-      const refused = error instanceof GatewayError && error.code === 'invalid_api_key'
-      if (!refused) unrecorded++
-      else if (mayTell(account, true)) {
-        await patiently(() => {
-          sessions.refuse(memberId(), { peer, unrecorded })
-          unrecorded = 0
-        })
-      }
-      throw error
-    }
-  }
 
   const outlasts = (expiresAt: number | undefined, validMs: number): boolean =>
     expiresAt !== undefined && expiresAt > clock() + validMs + LEEWAY_MS
@@ -204,10 +139,10 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
         return now.member
       })
     },
-    async changePassword({ member, hash }, current, next, peer) {
+    async changePassword({ member, hash }, current, next, entry = UNKNOWN) {
       const found = await guarded(
         `id:${member.id}`,
-        peer,
+        entry.peer,
         () => member.id,
         async () => {
           const found = members.credentials(member.name)
@@ -218,12 +153,14 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
       )
       await requireUncommon(next, member.name)
       const passwordHash = await hashPassword(next)
-      await patiently(() => {
+      return patiently(() => {
         // While it was made, a link may have set another password, or the session have been ended from elsewhere.
         const now = members.credentials(found.member.name)
-        if (now?.passwordHash !== found.passwordHash || sessions.find(hash) === undefined)
+        if (now?.passwordHash !== found.passwordHash || store.sessions.find(hash) === undefined)
           throw wrongPassword('The password was changed or the session ended meanwhile. Sign in again.')
-        members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
+        const { secret, made } = sessions.make(member.id, entry)
+        members.setPassword(member.id, passwordHash, made, { kind: 'member', id: member.id })
+        return { secret, expiresAt: made.expiresAt }
       })
     },
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
@@ -244,25 +181,10 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
       const { token, hash, expiresAt } = newLink(validMs)
       return { member: members.invite(id, { hash, expiresAt }, actor), token, expiresAt }
     },
-    openSession(member, entry) {
-      const now = clock()
-      const secret = randomBase62(43)
-      const expiresAt = now + SESSION_MS
-      sessions.sweep(now, now - IDLE_MS)
-      const told = entry !== undefined && mayTell(`in:${member.id}`, false) ? entry : undefined
-      sessions.open({ hash: hashSecret(secret), memberId: member.id, now, expiresAt }, told)
-      return { secret, expiresAt }
-    },
-    session(secret) {
-      if (secret.length > LONGEST) return undefined
-      const found = sessions.find(hashSecret(secret))
-      const now = clock()
-      if (found === undefined || found.expiresAt <= now || found.seenAt + IDLE_MS <= now) return undefined
-      if (outlasts(found.expiresAt, SESSION_MS)) return undefined
-      // A clock that was set back has left a time to come.
-      if (Math.abs(now - found.seenAt) >= SEEN_MS) tryTo(() => sessions.seen(found.hash, now))
-      return { member: found.member, hash: found.hash, createdAt: found.createdAt }
-    },
+    openSession: (member, entry = UNKNOWN, byPassword = false) =>
+      sessions.open(member, entry, byPassword && mayTell(`in:${member.id}`)),
+    session: sessions.find,
+    sessionsOf: sessions.of,
     token(secret) {
       if (!secret.startsWith(TOKEN_PREFIX) || secret.length > LONGEST) return undefined
       const found = tokens.find(hashSecret(secret))
@@ -271,7 +193,7 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
       if (found.expiresAt !== undefined && found.expiresAt <= now) return undefined
       const maker = found.createdBy === undefined ? undefined : members.get(found.createdBy)
       if (maker?.role !== 'admin') return undefined
-      if (Math.abs(now - (found.usedAt ?? 0)) >= SEEN_MS) tryTo(() => tokens.used(found.id, now))
+      if (Math.abs(now - (found.usedAt ?? 0)) >= USED_MS) tryTo(() => tokens.used(found.id, now))
       return found
     },
     issueToken(typed, expiresAt, by) {
@@ -285,15 +207,6 @@ export const createMembership = ({ store, clock, patiently = atOnce }: Membershi
 }
 
 const atOnce = async <T>(write: () => T): Promise<T> => write()
-
-/** On a full disk the dashboard must still show that it is full: a time of use that cannot be written is left out. */
-const tryTo = (write: () => void): void => {
-  try {
-    write()
-  } catch {
-    // The next request tries again.
-  }
-}
 
 /** A name as it is kept. Throws `invalid_request`. */
 export const cleanName = (name: string): string => {

@@ -5,22 +5,25 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import { createAttempts, peerName } from '../../src/members/attempts.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
-import { createMembership, IDLE_MS, SESSION_MS } from '../../src/members/membership.ts'
+import { createMembership } from '../../src/members/membership.ts'
+import { IDLE_MS } from '../../src/members/sessions.ts'
 import { DAY, NOW, open } from '../store/support.ts'
 import { SYSTEM } from '../support/gateway.ts'
 
 const start = () => {
   const time = { now: NOW }
   const store = open(':memory:', () => time.now)
-  const membership = createMembership({ store, clock: () => time.now })
+  const days = { now: 7 }
+  const membership = createMembership({ store, clock: () => time.now, sessionDays: () => days.now })
   const add = (name: string, role: 'admin' | 'member' = 'admin') =>
     store.members.add({ name, role, limits: DEFAULT_LIMITS, passwordHash: 'x' }, SYSTEM)
-  return { time, store, membership, add }
+  return { time, days, store, membership, add }
 }
 
 describe('a session', () => {
   test('ends seven days after its last use, to the millisecond', () => {
-    const { time, membership, add } = start()
+    const { time, days, membership, add } = start()
+    days.now = 30
     const { secret } = membership.openSession(add('Ada'))
     time.now += IDLE_MS - 1
     expect(membership.session(secret)?.member.name).toBe('Ada')
@@ -29,10 +32,11 @@ describe('a session', () => {
     time.now += IDLE_MS
     expect(membership.session(secret)).toBeUndefined()
   })
-  test('ends thirty days after sign-in however much it is used', () => {
-    const { time, membership, add } = start()
+  test('ends so many days after sign-in as are set, however much it is used', () => {
+    const { time, days, membership, add } = start()
+    days.now = 30
     const { secret, expiresAt } = membership.openSession(add('Ada'))
-    expect(expiresAt).toBe(NOW + SESSION_MS)
+    expect(expiresAt).toBe(NOW + 30 * DAY)
     while (time.now + DAY < expiresAt) {
       time.now += DAY
       expect(membership.session(secret)).toBeDefined()
@@ -42,8 +46,37 @@ describe('a session', () => {
     time.now = expiresAt
     expect(membership.session(secret)).toBeUndefined()
   })
-  test('lasts when the clock is set back an hour, and is still idle after seven days', () => {
+  test('ends after seven days where nothing is set, and none is shown that has ended', () => {
     const { time, membership, add } = start()
+    const ada = add('Ada')
+    const { secret, expiresAt } = membership.openSession(ada)
+    expect(expiresAt).toBe(NOW + 7 * DAY)
+    time.now = expiresAt - 1
+    expect(membership.session(secret)).toBeDefined()
+    expect(membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt }])
+    time.now = expiresAt
+    expect(membership.session(secret)).toBeUndefined()
+    expect(membership.sessionsOf(ada.id)).toEqual([])
+  })
+  test('that was opened for longer ends as early as is set now; a longer time prolongs none', () => {
+    const { time, days, membership, add } = start()
+    const ada = add('Ada')
+    days.now = 30
+    const { secret } = membership.openSession(ada)
+    days.now = 2
+    expect(membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt: NOW + 2 * DAY }])
+    time.now += 2 * DAY - 1
+    expect(membership.session(secret)).toBeDefined()
+    time.now += 1
+    expect(membership.session(secret)).toBeUndefined()
+    const short = membership.openSession(ada)
+    days.now = 30
+    time.now += 2 * DAY
+    expect(membership.session(short.secret)).toBeUndefined()
+  })
+  test('lasts when the clock is set back an hour, and is still idle after seven days', () => {
+    const { time, days, membership, add } = start()
+    days.now = 30
     const { secret } = membership.openSession(add('Ada'))
     time.now -= DAY / 24
     expect(membership.session(secret)).toBeDefined()

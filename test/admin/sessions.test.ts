@@ -63,7 +63,7 @@ describe('a first start', () => {
       ])
       expect(both.map((response) => response.status).sort()).toEqual([200, 404])
       const won = both.find((response) => response.status === 200)
-      expect(won?.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/)
+      expect(won?.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/)
       const late = await refusal(await post('/setup', { ...admin, token, name: 'Mallory' }))
       expect(late).toMatchObject({
         status: 404,
@@ -93,7 +93,7 @@ describe('with people', () => {
     const first = await signIn('ada', PASSWORD)
     expect(first.status).toBe(200)
     expect(first.headers.get('set-cookie')).toMatch(
-      /^sluice_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+      /^sluice_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/,
     )
     const old = cookie(cookieOf(first))
     expect(await works(old)).toBe(true)
@@ -132,6 +132,7 @@ describe('with people', () => {
       const words = { current: PASSWORD, password: PASSWORD }
       const change = () => desk.request('session.password', desk.admin, words)
       expect(await behindAnother('members', 'setPassword', change)).toEqual([200, 2])
+      desk.admin = desk.signedIn(desk.admin.member)
     })
     test('an invitation', async () => {
       const { invitation } = await desk.call('members.invite', desk.admin, { name: 'Wes', role: 'member' })
@@ -195,7 +196,7 @@ describe('with people', () => {
     expect([await works(two), await works(three), await works(desk.member)]).toEqual([false, false, true])
     desk.admin = desk.signedIn(desk.admin.member)
   })
-  test('a new password needs the old one and ends the other sessions', async () => {
+  test('a new password needs the old one, renews the session and ends all there were', async () => {
     const mover = await desk.join('Moe', 'member')
     const other = desk.signedIn(mover.member)
     const wrong = await desk.request('session.password', mover, {
@@ -204,10 +205,72 @@ describe('with people', () => {
     })
     expect(await refusal(wrong)).toMatchObject({ status: 401, message: 'The current password is not right.' })
     expect(await works(other)).toBe(true)
-    await desk.call('session.password', mover, { current: PASSWORD, password: 'a new long one' })
-    expect([await works(mover), await works(other)]).toEqual([true, false])
+    const words = { current: PASSWORD, password: 'a new long one' }
+    const changed = await desk.request('session.password', mover, words)
+    const renewed = cookie(cookieOf(changed))
+    expect(changed.headers.get('set-cookie')).toMatch(/^sluice_session=\w{43}; Path=\/; HttpOnly; .*Max-Age=604800$/)
+    expect([await works(mover), await works(other), await works(renewed)]).toEqual([false, false, true])
+    expect((await desk.call('sessions.list', renewed)).items).toMatchObject([{ current: true }])
     expect((await signIn('Moe', PASSWORD)).status).toBe(401)
     expect((await signIn('moe', 'a new long one')).status).toBe(200)
+  })
+  describe('one’s own sessions', () => {
+    const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+    const opened = async (name: string, headers: Record<string, string> = {}) =>
+      cookie(cookieOf(await signIn(name, PASSWORD, desk.nobody, headers)))
+
+    test('are listed with where they were opened, by which browser and when; nobody else’s, and no secret', async () => {
+      await desk.join('Nel', 'member')
+      const [one, two] = [
+        await opened('nel', { 'user-agent': browser }),
+        await opened('nel', { 'user-agent': 'curl/8' }),
+      ]
+      const { items } = await desk.call('sessions.list', two)
+      const told = items.map(({ current, agent, address }) => ({ current, agent, address }))
+      expect(told).toContainEqual({ current: true, agent: 'curl/8', address: '127.0.0.1' })
+      expect(told).toContainEqual({ current: false, agent: browser, address: '127.0.0.1' })
+      expect(items.filter(({ current }) => current)).toHaveLength(1)
+      for (const { created_at, seen_at, expires_at } of items) {
+        expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(7 * 86_400_000)
+        expect(Date.parse(seen_at)).toBeGreaterThanOrEqual(Date.parse(created_at))
+      }
+      const secrets = [one, two].map(({ headers }) => headers.cookie?.split('=')[1] ?? '')
+      for (const secret of secrets) expect(JSON.stringify(items)).not.toContain(secret)
+    })
+    test('are ended one by one, the one that asks too; another’s is not found', async () => {
+      await desk.join('Ora', 'member')
+      const [one, two] = [await opened('ora'), await opened('ora')]
+      const idOf = async (person: Person) =>
+        (await desk.call('sessions.list', person)).items.find(({ current }) => current)?.id ?? ''
+      const [first, second] = [await idOf(one), await idOf(two)]
+      expect((await desk.request('sessions.end', desk.member, { id: first })).status).toBe(404)
+      await desk.call('sessions.end', two, { id: first })
+      expect([await works(one), await works(two)]).toEqual([false, true])
+      expect((await desk.request('sessions.end', two, { id: first })).status).toBe(404)
+      const own = await desk.request('sessions.end', two, { id: second })
+      expect(own.headers.get('set-cookie')).toContain('Max-Age=0')
+      expect(await works(two)).toBe(false)
+      const { items } = await desk.call('audit.list', desk.admin, { limit: 5 })
+      const ends = items.filter(({ action }) => action === 'session.end')
+      expect(ends.map(({ actor, before }) => [actor.name, before])).toEqual([
+        ['Ora', { from: '127.0.0.1', agent: expect.any(String) }],
+        ['Ora', { from: '127.0.0.1', agent: expect.any(String) }],
+      ])
+    })
+    test('keep so much of what a browser calls itself as is worth reading', async () => {
+      const [session] = (await desk.call('sessions.list', await opened('mia', { 'user-agent': 'x'.repeat(5_000) })))
+        .items
+      expect(session?.agent).toBe('x'.repeat(300))
+    })
+    test('last as long as is set, from the next request on', async () => {
+      await desk.call('settings.put', desk.admin, { session_days: 2 })
+      const response = await signIn('mia', PASSWORD)
+      expect(response.headers.get('set-cookie')).toContain(`Max-Age=${2 * 86_400}`)
+      await desk.call('settings.put', desk.admin, { session_days: null })
+      for (const session_days of [0, -1, 366, 1.5, '7']) {
+        expect((await desk.request('settings.put', desk.admin, { session_days })).status).toBe(400)
+      }
+    })
   })
   test('an invitation works once; a new one ends the one before; it also sets a forgotten password anew', async () => {
     const { member, invitation } = await desk.call('members.invite', desk.admin, { name: 'Ivy', role: 'member' })
@@ -364,7 +427,7 @@ describe('with people', () => {
     time.now += 15 * 60_000
     await guess('Ada', '192.0.2.1')
     expect(refusals()[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 32 })
-    for (let i = 0; i < 40; i++) membership.openSession(member, { peer: undefined })
+    for (let i = 0; i < 40; i++) membership.openSession(member, undefined, true)
     expect(store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
   })
   test('a stranger who guesses shuts the owner out of no other address, until a hundred guesses were made', async () => {
@@ -398,7 +461,7 @@ describe('with people', () => {
     const { member, headers } = await desk.join(how, 'member')
     const session = membership.session(headers.cookie?.replace(/.*=/, '') ?? '')
     if (session === undefined) throw new Error('no session')
-    const changing = membership.changePassword(session, PASSWORD, 'a stolen new one', undefined)
+    const changing = membership.changePassword(session, PASSWORD, 'a stolen new one')
     interfere(store, member.id)
     const { passwordHash } = store.members.credentials(member.name) ?? {}
     expect(await changing.catch((error: GatewayError) => error.code)).toBe('invalid_api_key')
@@ -493,7 +556,7 @@ describe('with people', () => {
 
 describe('a change that cannot be written whole', () => {
   const TABLES = ['keys', 'members', 'sessions', 'settings', 'admin_tokens', 'audit']
-  const CHANGES: [RouteName, (made: { member: string; key: string; token: string }) => object][] = [
+  const CHANGES: [RouteName, (made: Record<'member' | 'key' | 'token' | 'session', string>) => object][] = [
     ['members.invite', () => ({ name: 'Half', role: 'member' })],
     ['members.update', ({ member }) => ({ id: member, role: 'member' })],
     ['members.renew-invitation', ({ member }) => ({ id: member })],
@@ -508,6 +571,7 @@ describe('a change that cannot be written whole', () => {
     ['tokens.create', () => ({ label: 'half' })],
     ['tokens.revoke', ({ token }) => ({ id: token })],
     ['session.sign-out-everywhere', () => ({})],
+    ['sessions.end', ({ session }) => ({ id: session })],
   ]
   let desk: Desk
   let database: Database
@@ -525,6 +589,7 @@ describe('a change that cannot be written whole', () => {
     const { member } = await desk.join(`Other ${name}`, 'admin')
     const { token } = await desk.call('tokens.create', desk.signedIn(member), { label: 'theirs' })
     const key = store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), SYSTEM).key
+    const [session] = (await desk.call('sessions.list', desk.admin)).items
     const state = () => [
       ...TABLES.map((table) => database.query(`SELECT * FROM ${table}`).all()),
       structuredClone([store.keys.list(), settings.values()]),
@@ -534,7 +599,11 @@ describe('a change that cannot be written whole', () => {
     database.run(`CREATE TRIGGER half BEFORE INSERT ON audit WHEN
       NEW.action NOT IN ('member.add', 'member.remove') AND NEW.target <> 'khr_per_usd' BEGIN SELECT RAISE(ABORT, 'half'); END`)
     try {
-      const refused = await desk.request(name, desk.admin, input({ member: member.id, key: key.id, token: token.id }))
+      const refused = await desk.request(
+        name,
+        desk.admin,
+        input({ member: member.id, key: key.id, token: token.id, session: session?.id ?? '' }),
+      )
       expect(refused.status).toBe(503)
     } finally {
       database.run('DROP TRIGGER half')

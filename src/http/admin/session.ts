@@ -3,8 +3,8 @@
 import type * as S from '../../admin-api/schema.ts'
 import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
-import type { Entry, Member } from '../../members/member.ts'
-import { SESSION_MS } from '../../members/membership.ts'
+import { type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
+import type { Opened } from '../../members/membership.ts'
 import { patiently } from '../../store/patience.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, type Part, sessionOf } from './call.ts'
@@ -16,6 +16,8 @@ export const session: Part<
   | 'session.sign-in'
   | 'session.sign-out'
   | 'session.sign-out-everywhere'
+  | 'sessions.list'
+  | 'sessions.end'
   | 'session.password'
   | 'setup'
   | 'invitation.open'
@@ -23,7 +25,7 @@ export const session: Part<
 > = {
   'session.get': (call) => sessionView(call, call.caller),
   'session.sign-in': async (call, { name, password }) =>
-    enter(call, await call.gateway.membership.signIn(name, password, call.peer), { peer: call.peer }),
+    enter(call, await call.gateway.membership.signIn(name, password, call.peer), true),
   'session.sign-out': (call) => {
     closeBrought(call)
     return leave(call)
@@ -32,8 +34,18 @@ export const session: Part<
     call.gateway.store.sessions.closeAll(sessionOf(call.caller).member.id)
     return leave(call)
   },
+  'sessions.list': ({ gateway, caller }) => {
+    const { member, hash } = sessionOf(caller)
+    return { items: gateway.membership.sessionsOf(member.id).map((one) => ownView(one, hash)) }
+  },
+  'sessions.end': (call, { id }) => {
+    const { member, hash } = sessionOf(call.caller)
+    call.gateway.store.sessions.end(member.id, id)
+    return id === sessionId(hash) ? leave(call) : { done: true }
+  },
   'session.password': async (call, { current, password }) => {
-    await call.gateway.membership.changePassword(sessionOf(call.caller), current, password, call.peer)
+    const session = sessionOf(call.caller)
+    giveCookie(call, await call.gateway.membership.changePassword(session, current, password, entryOf(call)))
     return { done: true }
   },
   setup: async (call, { token, name, password }) =>
@@ -46,16 +58,21 @@ export const session: Part<
     enter(call, await call.gateway.membership.accept(token, password, call.peer)),
 }
 
-/** `entry`: by a password; the audit tells the other ways in by themselves. */
-const enter = async (call: Call, member: Member, entry?: Entry): Promise<S.Session> => {
+const entryOf = ({ peer, request }: Call): Entry => ({ peer, agent: request.headers.get('user-agent') ?? undefined })
+
+const giveCookie = ({ gateway, headers, secure }: Call, { secret, expiresAt }: Opened): void =>
+  headers.append('set-cookie', sessionCookie(secret, Math.ceil((expiresAt - gateway.clock()) / 1000), secure))
+
+const enter = async (call: Call, member: Member, byPassword = false): Promise<S.Session> => {
   // Checking the password took a while: the call is not repeated from its beginning.
-  const { secret } = await patiently(() => {
+  const opened = await patiently(() => {
     closeBrought(call)
-    return call.gateway.membership.openSession(member, entry)
+    return call.gateway.membership.openSession(member, entryOf(call), byPassword)
   })
-  call.headers.append('set-cookie', sessionCookie(secret, SESSION_MS / 1000, call.secure))
-  const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock() }
-  return sessionView(call, { kind: 'session', session: opened, secret })
+  giveCookie(call, opened)
+  const { secret } = opened
+  const session = { member, hash: hashSecret(secret), createdAt: call.gateway.clock() }
+  return sessionView(call, { kind: 'session', session, secret })
 }
 
 /** All of them: one that stayed would open again once the others are gone. */
@@ -67,6 +84,16 @@ const leave = (call: Call): { done: true } => {
   for (const cookie of endedCookies(call.secure)) call.headers.append('set-cookie', cookie)
   return { done: true }
 }
+
+const ownView = (of: StoredSession, current: string): S.OwnSession => ({
+  id: sessionId(of.hash),
+  current: of.hash === current,
+  address: of.address ?? null,
+  agent: of.agent ?? null,
+  created_at: iso(of.createdAt),
+  seen_at: iso(of.seenAt),
+  expires_at: iso(of.expiresAt),
+})
 
 /** Without a session: whether the gateway is still to be set up, and nothing else. */
 const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {

@@ -5,9 +5,10 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Actor } from '../../keys/key.ts'
 import { randomBase62 } from '../../keys/secret.ts'
-import { DEFAULT_LIMITS, type Invitation, type Member, type MemberStore } from '../../members/member.ts'
+import type { Invitation, Member, MemberStore } from '../../members/member.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
+import { insertSession, toMember } from './people.ts'
 import { adminTokens, sessions, members as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -138,7 +139,7 @@ export const createMembers = (
         return toMember(after)
       })
     },
-    setPassword: (id, passwordHash, keep, actor) =>
+    setPassword: (id, passwordHash, renewed, actor) =>
       change(actor, (tx, note) => {
         byId(tx, id)
         // A pending link could otherwise set the password again.
@@ -146,8 +147,8 @@ export const createMembers = (
           .set({ passwordHash, ...NO_LINK })
           .where(eq(table.id, id))
           .run()
-        const others = and(eq(sessions.memberId, id), keep === undefined ? undefined : ne(sessions.hash, keep))
-        tx.delete(sessions).where(others).run()
+        tx.delete(sessions).where(eq(sessions.memberId, id)).run()
+        if (renewed !== undefined) insertSession(tx, renewed)
         note('member.password', id, null, null)
       }),
     remove(id, keys, actor) {
@@ -185,16 +186,6 @@ const linkOf = ({ hash, expiresAt }: Invitation, { kind, id }: Actor) => ({
   invitationHash: hash,
   invitationExpiresAt: expiresAt,
   invitedBy: kind === 'member' ? id : null,
-})
-
-export const toMember = (row: Row): Member => ({
-  id: row.id,
-  name: row.name,
-  role: row.role,
-  active: row.passwordHash !== null,
-  limits: row.limits ?? DEFAULT_LIMITS,
-  createdAt: row.createdAt,
-  invitationExpiresAt: row.invitationHash === null ? undefined : (row.invitationExpiresAt ?? undefined),
 })
 
 /** What the audit records of a member. */

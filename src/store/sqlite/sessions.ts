@@ -1,17 +1,18 @@
 // Sessions in SQLite, by the hash of their secret.
 
-import { and, eq, isNotNull, isNull, lt, or } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { SessionStore } from '../../members/member.ts'
+import { GatewayError } from '../../errors.ts'
+import { type SessionStore, type StoredSession, sessionId } from '../../members/member.ts'
 import type { Change } from './change.ts'
-import { toMember } from './members.ts'
+import { insertSession, toMember } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
 export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionStore => ({
-  open: ({ hash, memberId, now, expiresAt }, entry) =>
-    change({ kind: 'member', id: memberId }, (tx, note) => {
-      tx.insert(table).values({ hash, memberId, createdAt: now, expiresAt, seenAt: now }).run()
-      if (entry !== undefined) note('session.sign-in', memberId, null, { from: entry.peer ?? null })
+  open: (session, told) =>
+    change({ kind: 'member', id: session.memberId }, (tx, note) => {
+      insertSession(tx, session)
+      if (told) note('session.sign-in', session.memberId, null, { from: session.address ?? null })
     }),
   refuse: (memberId, { peer, unrecorded }) =>
     change({ kind: 'system', id: 'sign-in' }, (_, note) => {
@@ -26,9 +27,16 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
       .where(and(eq(table.hash, hash), isNull(members.removedAt), isNotNull(members.passwordHash)))
       .get()
     if (row === undefined) return undefined
-    const { createdAt, expiresAt, seenAt } = row.sessions
-    return { member: toMember(row.members), hash, createdAt, expiresAt, seenAt }
+    return { member: toMember(row.members), stored: toSession(row.sessions) }
   },
+  of: (memberId) =>
+    orm
+      .select()
+      .from(table)
+      .where(eq(table.memberId, memberId))
+      .orderBy(desc(table.seenAt), desc(table.createdAt))
+      .all()
+      .map(toSession),
   seen: (hash, now) =>
     orm.transaction((tx) => {
       tx.update(table).set({ seenAt: now }).where(eq(table.hash, hash)).run()
@@ -36,6 +44,14 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
   close: (hash) =>
     orm.transaction((tx) => {
       tx.delete(table).where(eq(table.hash, hash)).run()
+    }),
+  end: (memberId, id) =>
+    change({ kind: 'member', id: memberId }, (tx, note) => {
+      const own = tx.select().from(table).where(eq(table.memberId, memberId)).all()
+      const row = own.find(({ hash }) => sessionId(hash) === id)
+      if (row === undefined) throw new GatewayError('not_found', 'There is no such session of yours (any more).')
+      tx.delete(table).where(eq(table.hash, row.hash)).run()
+      note('session.end', memberId, { from: row.address, agent: row.agent }, null)
     }),
   closeAll: (memberId) =>
     change({ kind: 'member', id: memberId }, (tx, note) => {
@@ -48,4 +64,17 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
         .where(or(lt(table.expiresAt, now), lt(table.seenAt, idleSince)))
         .run()
     }),
+})
+
+const toSession = ({
+  hash,
+  createdAt,
+  expiresAt,
+  seenAt,
+  address,
+  agent,
+}: typeof table.$inferSelect): StoredSession => ({
+  ...{ hash, createdAt, expiresAt, seenAt },
+  address: address ?? undefined,
+  agent: agent ?? undefined,
 })

@@ -1,0 +1,24 @@
+// Rows of members and of their sessions, as more than one part of the store reads and writes them.
+
+import { DEFAULT_LIMITS, type Member, type NewSession } from '../../members/member.ts'
+import type { Transaction } from './change.ts'
+import { type members, sessions } from './schema.ts'
+
+export const toMember = (row: typeof members.$inferSelect): Member => ({
+  id: row.id,
+  name: row.name,
+  role: row.role,
+  active: row.passwordHash !== null,
+  limits: row.limits ?? DEFAULT_LIMITS,
+  createdAt: row.createdAt,
+  invitationExpiresAt: row.invitationHash === null ? undefined : (row.invitationExpiresAt ?? undefined),
+})
+
+export const insertSession = (
+  tx: Pick<Transaction, 'insert'>,
+  { now, address, agent, ...session }: NewSession,
+): void => {
+  tx.insert(sessions)
+    .values({ ...session, createdAt: now, seenAt: now, address: address ?? null, agent: agent ?? null })
+    .run()
+}
