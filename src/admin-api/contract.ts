@@ -50,6 +50,7 @@ export const CONTRACT = {
   'sessions.list': { output: list(S.OwnSession) },
   'sessions.end': { params: Id, output: Done },
   'session.password': { body: input({ current: Given, password: Password }), output: Done },
+  'session.prove': { body: input({ password: Given }), output: Done },
   setup: { body: input({ token: Given, name: Name, password: Password }), output: S.Session },
   'invitation.open': {
     body: input({ token: Given }),

@@ -8,7 +8,13 @@ export const ADMIN_BASE = '/admin/api'
  */
 export type Access = 'anyone' | 'member' | 'admin' | 'session' | 'admin-session'
 
-export type Route = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; access: Access }
+/** `proof`: it lets others in, so whoever asks must have proven who they are within the last minutes (`session.prove`). */
+export type Route = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  access: Access
+  proof?: boolean
+}
 
 /** Paths start at ADMIN_BASE. Everything that is not a GET changes something and must come from the same origin. */
 export const ROUTES = {
@@ -19,13 +25,14 @@ export const ROUTES = {
   'sessions.list': { method: 'GET', path: '/sessions', access: 'session' },
   'sessions.end': { method: 'DELETE', path: '/sessions/:id', access: 'session' },
   'session.password': { method: 'POST', path: '/session/password', access: 'session' },
+  'session.prove': { method: 'POST', path: '/session/proof', access: 'session' },
   setup: { method: 'POST', path: '/setup', access: 'anyone' },
   'invitation.open': { method: 'POST', path: '/invitation/open', access: 'anyone' },
   'invitation.accept': { method: 'POST', path: '/invitation/accept', access: 'anyone' },
   'members.list': { method: 'GET', path: '/members', access: 'admin' },
-  'members.invite': { method: 'POST', path: '/members', access: 'admin-session' },
+  'members.invite': { method: 'POST', path: '/members', access: 'admin-session', proof: true },
   'members.update': { method: 'PATCH', path: '/members/:id', access: 'admin-session' },
-  'members.renew-invitation': { method: 'POST', path: '/members/:id/invitation', access: 'admin-session' },
+  'members.renew-invitation': { method: 'POST', path: '/members/:id/invitation', access: 'admin-session', proof: true },
   'members.remove': { method: 'DELETE', path: '/members/:id', access: 'admin-session' },
   'keys.list': { method: 'GET', path: '/keys', access: 'member' },
   'keys.create': { method: 'POST', path: '/keys', access: 'member' },
@@ -47,7 +54,7 @@ export const ROUTES = {
   'settings.get': { method: 'GET', path: '/settings', access: 'admin' },
   'settings.put': { method: 'PUT', path: '/settings', access: 'admin' },
   'tokens.list': { method: 'GET', path: '/tokens', access: 'admin' },
-  'tokens.create': { method: 'POST', path: '/tokens', access: 'admin-session' },
+  'tokens.create': { method: 'POST', path: '/tokens', access: 'admin-session', proof: true },
   'tokens.revoke': { method: 'DELETE', path: '/tokens/:id', access: 'admin' },
   live: { method: 'GET', path: '/live', access: 'member' },
   state: { method: 'GET', path: '/state', access: 'admin' },

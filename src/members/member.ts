@@ -27,8 +27,8 @@ export type Member = {
   invitationExpiresAt: number | undefined
 }
 
-/** Someone signed in, with when their session began. */
-export type Session = { member: Member; hash: string; createdAt: number }
+/** Someone signed in. `provenAt`: when they last proved who they are. */
+export type Session = { member: Member; hash: string; provenAt: number }
 
 /** A token of the admin API, for scripts. */
 export type AdminToken = {
@@ -106,6 +106,7 @@ export type StoredSession = {
   createdAt: number
   expiresAt: number
   seenAt: number
+  provenAt: number
   address: string | undefined
   agent: string | undefined
 }
@@ -123,6 +124,8 @@ export type SessionStore = {
   /** A member's, the one used last first. */
   of(memberId: string): StoredSession[]
   seen(hash: string, now: number): void
+  /** Its owner has proven who they are. `told`: in the audit. */
+  prove(hash: string, memberId: string, told: boolean): void
   close(hash: string): void
   /** One of their own, by its id; in the audit. Throws `not_found`. */
   end(memberId: string, id: string): void

@@ -49,6 +49,10 @@ export type Membership = {
   invite(id: string, actor: Actor, validMs?: number): Invited
   /** Ends all sessions of the member and opens one in their place. Throws `invalid_api_key` for a wrong password. */
   changePassword(session: Session, current: string, next: string, entry?: Entry): Promise<Opened>
+  /** Throws `invalid_api_key` for a wrong password. */
+  prove(session: Session, password: string, peer: string | undefined): Promise<void>
+  /** Whether who is signed in has just proven who they are: what opens the gateway to others needs that. */
+  isProven(session: Session): boolean
   /** `byPassword`: for the audit, which tells the other ways in by themselves. */
   openSession(member: Member, entry?: Entry, byPassword?: boolean): Opened
   /** The session a cookie's secret opens, while it lasts. */
@@ -96,6 +100,19 @@ export const createMembership = ({
       throw noLink('Ask an admin for a new one.')
     return member
   }
+  /** The password of who is signed in; its hash beside them. */
+  const checkOwn = (member: Member, password: string, peer: string | undefined) =>
+    guarded(
+      `id:${member.id}`,
+      peer,
+      () => member.id,
+      async () => {
+        const found = members.credentials(member.name)
+        if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined)
+          throw wrongPassword('The current password is not right.')
+        return found
+      },
+    )
   const noSetup = (): GatewayError =>
     noLink(members.hasAdmin() ? 'There is an admin already: sign in.' : 'Start the server again for a new one.')
   const setupOpen = (token: string): boolean =>
@@ -140,29 +157,27 @@ export const createMembership = ({
       })
     },
     async changePassword({ member, hash }, current, next, entry = UNKNOWN) {
-      const found = await guarded(
-        `id:${member.id}`,
-        entry.peer,
-        () => member.id,
-        async () => {
-          const found = members.credentials(member.name)
-          if (!(await verifyPassword(current, found?.passwordHash)) || found === undefined)
-            throw wrongPassword('The current password is not right.')
-          return found
-        },
-      )
+      const found = await checkOwn(member, current, entry.peer)
       await requireUncommon(next, member.name)
       const passwordHash = await hashPassword(next)
       return patiently(() => {
         // While it was made, a link may have set another password, or the session have been ended from elsewhere.
         const now = members.credentials(found.member.name)
         if (now?.passwordHash !== found.passwordHash || store.sessions.find(hash) === undefined)
-          throw wrongPassword('The password was changed or the session ended meanwhile. Sign in again.')
+          throw wrongPassword(ENDED_MEANWHILE)
         const { secret, made } = sessions.make(member.id, entry)
         members.setPassword(member.id, passwordHash, made, { kind: 'member', id: member.id })
         return { secret, expiresAt: made.expiresAt }
       })
     },
+    async prove({ member, hash }, password, peer) {
+      const { passwordHash } = await checkOwn(member, password, peer)
+      await patiently(() => {
+        if (members.credentials(member.name)?.passwordHash !== passwordHash) throw wrongPassword(ENDED_MEANWHILE)
+        store.sessions.prove(hash, member.id, mayTell(`in:${member.id}`))
+      })
+    },
+    isProven: sessions.isProven,
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
     accept: (token, password, peer) =>
       attempt(peer, undefined, async () => {
@@ -214,6 +229,8 @@ export const cleanName = (name: string): string => {
   if (isPlainName(clean)) return clean
   throw invalidRequest('A name needs at least one character, and no invisible ones.', 'name')
 }
+
+const ENDED_MEANWHILE = 'The password was changed or the session ended meanwhile. Sign in again.'
 
 const wrongPassword = (message = 'The name or the password is not right.'): GatewayError =>
   new GatewayError('invalid_api_key', message)

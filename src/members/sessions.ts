@@ -12,6 +12,8 @@ export const IDLE_MS = 7 * DAY_MS
 export const LEEWAY_MS = DAY_MS
 /** When a session was last used is written this seldom. */
 const SEEN_MS = 60_000
+/** What opens the gateway to others is asked for only so long after its asker has proven who they are. */
+const PROVEN_MS = 5 * 60_000
 /** No secret of ours is longer. */
 export const LONGEST = 100
 /** What a browser calls itself may be as long as it likes. */
@@ -24,6 +26,8 @@ export type Sessions = {
   make(memberId: string, entry: Entry): { secret: string; made: NewSession }
   /** The session a cookie's secret opens, while it lasts. */
   find(secret: string): Session | undefined
+  /** Whether its owner has just proven who they are. */
+  isProven(session: Session): boolean
   /** Those of a member that last, the one used last first. */
   of(memberId: string): StoredSession[]
 }
@@ -57,12 +61,14 @@ export const createSessions = ({ store, clock, lengthMs }: SessionsOptions): Ses
       const found = store.find(hashSecret(secret))
       if (found === undefined || !lasts(found.stored)) return undefined
       const { member, stored } = found
-      const { hash, createdAt, seenAt } = stored
+      const { hash, seenAt, provenAt } = stored
       const now = clock()
       // A clock that was set back has left a time to come.
       if (Math.abs(now - seenAt) >= SEEN_MS) tryTo(() => store.seen(hash, now))
-      return { member, hash, createdAt }
+      return { member, hash, provenAt }
     },
+    // A clock that was set back has left a time to come.
+    isProven: ({ provenAt }) => Math.abs(clock() - provenAt) < PROVEN_MS,
     of: (memberId) =>
       store
         .of(memberId)

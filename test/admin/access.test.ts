@@ -1,9 +1,11 @@
 // Who may call what, for every route there is: the rows are made from the routes themselves.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
+import { databasePath } from '../../src/config.ts'
 import { SYSTEM } from '../support/gateway.ts'
-import { type Desk, type Person, refusal, startDesk } from './support.ts'
+import { type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -76,6 +78,73 @@ describe('an admin token', () => {
     const response = await desk.request(name, token, {}, { origin: undefined })
     expect(passed(response.status)).toBe(true)
     await response.body?.cancel()
+  })
+})
+
+describe('an admin who has not just proven who they are', () => {
+  /** A session whose proof is too old, as it was left open. */
+  const stale = async (name: string) => {
+    const person = await desk.join(name, 'admin')
+    const database = new Database(databasePath(desk.config))
+    database.run('UPDATE sessions SET proven_at = created_at - 300000 WHERE member_id = ?', [person.member.id])
+    database.close()
+    return person
+  }
+  const prove = (person: Person, password: string) => desk.request('session.prove', person, { password })
+  const message = 'Enter your password again to do this.'
+  const REFUSED = { code: 'permission_denied', message, param: 'password' }
+  /** What lets others in; all of it but the first by the table of routes. */
+  const opening: [RouteName, object][] = [
+    ['members.update', { role: 'admin' }],
+    ...NAMES.filter((name) => 'proof' in ROUTES[name]).map((name): [RouteName, object] => [name, {}]),
+  ]
+
+  test('the table names what lets others in', () => {
+    expect(opening.map(([name]) => name).toSorted()).toEqual([
+      'members.invite',
+      'members.renew-invitation',
+      'members.update',
+      'tokens.create',
+    ])
+  })
+  test.each(opening)('%s %j is refused with 403 that names the password, until it is given', async (name, input) => {
+    const person = await stale(`Left open, ${name}`)
+    const { member } = await desk.join(`Target of ${name}`, 'member')
+    const ask = () => desk.request(name, person, { id: member.id, ...input })
+    const refused = (await (await ask()).json()) as { error: object }
+    expect(refused.error).toMatchObject(REFUSED)
+    expect((await prove(person, 'not it at all')).status).toBe(401)
+    expect((await ask()).status).toBe(403)
+    expect((await prove(person, PASSWORD)).status).toBe(200)
+    expect(passed((await ask()).status)).toBe(true)
+  })
+  test.each(NAMES.filter((name) => !['anyone', 'member'].includes(ROUTES[name].access) && !('proof' in ROUTES[name])))(
+    '%s asks for nothing more',
+    async (name) => {
+      const response = await desk.request(name, await stale(`Still there, ${name}`))
+      expect(passed(response.status)).toBe(true)
+      await response.body?.cancel()
+    },
+  )
+  test('renames, limits and takes the role of others without it', async () => {
+    const person = await stale('Tidier')
+    const { member } = await desk.join('Untidy', 'admin')
+    for (const change of [{ name: 'Tidy' }, { role: 'admin' }, { role: 'member' }, { limits: { max_keys: 1 } }]) {
+      await desk.call('members.update', person, { id: member.id, ...change })
+    }
+  })
+  test('proves it for this session alone; who came in, and who was refused, is in the audit', async () => {
+    const person = await stale('Two places')
+    const other = desk.signedIn(person.member)
+    const database = new Database(databasePath(desk.config))
+    database.run('UPDATE sessions SET proven_at = created_at - 300000 WHERE member_id = ?', [person.member.id])
+    database.close()
+    await prove(person, 'not it at all')
+    await desk.call('session.prove', person, { password: PASSWORD })
+    expect((await desk.request('tokens.create', other, { label: 'x' })).status).toBe(403)
+    expect((await desk.request('tokens.create', person, { label: 'x' })).status).toBe(200)
+    const { items } = await desk.call('audit.list', desk.admin, { target: person.member.id })
+    expect(items.map(({ action }) => action)).toEqual(['session.prove', 'session.refuse', 'member.add'])
   })
 })
 

@@ -96,6 +96,20 @@ describe('a session', () => {
     const again = membership.openSession(ada)
     expect(membership.session(again.secret)).toBeDefined()
   })
+  test('proves who its owner is for five minutes, whichever way the clock is set then', () => {
+    const { time, membership, add } = start()
+    const { secret } = membership.openSession(add('Ada'))
+    const isProven = () => {
+      const session = membership.session(secret)
+      return session !== undefined && membership.isProven(session)
+    }
+    time.now += 5 * 60_000 - 1
+    expect(isProven()).toBe(true)
+    time.now += 1
+    expect(isProven()).toBe(false)
+    time.now = NOW - 5 * 60_000
+    expect(isProven()).toBe(false)
+  })
   test('lasts, as tokens do, while the store cannot be written: only the time of its use is not recorded', () => {
     const { store, time, add } = start()
     const unwritable = (): never => {

@@ -27,6 +27,7 @@ import { Playground } from './pages/playground.tsx'
 import { Settings } from './pages/settings.tsx'
 import { Frame } from './ui/frame.tsx'
 import { Empty, Failure, PageHead } from './ui/parts.tsx'
+import { Proof } from './ui/proof.tsx'
 
 const Page = () => {
   const { path } = useLocation()
@@ -68,6 +69,7 @@ const Dashboard = ({ path }: { path: string }) => {
           <Route default component={Missing} />
         </Router>
       </Frame>
+      <Proof />
       {expired.value && <SignInAgain />}
     </>
   )

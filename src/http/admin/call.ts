@@ -46,6 +46,15 @@ export const requireAccess = (access: Access, caller: Caller): void => {
   }
 }
 
+/**
+ * What lets others in is asked for by who has just proven who they are: a session may have been left open, or stolen.
+ * Throws `permission_denied` that names `password`, which `session.prove` takes.
+ */
+export const requireProof = ({ membership }: Gateway, caller: Caller): void => {
+  if (membership.isProven(sessionOf(caller))) return
+  throw new GatewayError('permission_denied', 'Enter your password again to do this.', { param: 'password' })
+}
+
 export const isAdmin = (caller: Caller): boolean =>
   caller.kind === 'token' || (caller.kind === 'session' && caller.session.member.role === 'admin')
 

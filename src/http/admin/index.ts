@@ -8,7 +8,7 @@ import { patiently } from '../../store/patience.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
-import { type Call, type Caller, type Handlers, requireAccess } from './call.ts'
+import { type Call, type Caller, type Handlers, requireAccess, requireProof } from './call.ts'
 import { identify, isSecure, peerOf, requireOwnOrigin } from './caller.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
@@ -59,7 +59,7 @@ export const admin = (gateway: Gateway) => {
 }
 
 const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line: Line): void => {
-  const { method, path, access }: Route = ROUTES[name]
+  const { method, path, access, proof = false }: Route = ROUTES[name]
   const read = createReader(name, { line, hurried: () => gateway.descriptors.short() })
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
@@ -69,6 +69,7 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
       // A token is no cookie: no page can have a browser send it unknowingly.
       if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
       requireAccess(access, caller)
+      if (proof) requireProof(gateway, caller)
       return caller
     }
     const caller = enter()

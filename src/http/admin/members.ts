@@ -6,7 +6,7 @@ import { namedServerTools } from '../../ir/server-tools.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
 import { cleanName, type Invited } from '../../members/membership.ts'
-import { actorOf, type Part } from './call.ts'
+import { actorOf, type Part, requireProof } from './call.ts'
 import { catalogueModels } from './key-models.ts'
 import { memberView } from './view.ts'
 
@@ -26,6 +26,7 @@ export const members: Part<
   },
   'members.update': ({ gateway, caller }, { id, name, role, limits }) => {
     const known = gateway.store.members.get(id)
+    if (role === 'admin' && known?.role !== 'admin') requireProof(gateway, caller)
     const patch = {
       ...(name === undefined ? {} : { name: cleanName(name) }),
       ...(role === undefined ? {} : { role }),

@@ -19,6 +19,7 @@ export const session: Part<
   | 'sessions.list'
   | 'sessions.end'
   | 'session.password'
+  | 'session.prove'
   | 'setup'
   | 'invitation.open'
   | 'invitation.accept'
@@ -48,6 +49,10 @@ export const session: Part<
     giveCookie(call, await call.gateway.membership.changePassword(session, current, password, entryOf(call)))
     return { done: true }
   },
+  'session.prove': async (call, { password }) => {
+    await call.gateway.membership.prove(sessionOf(call.caller), password, call.peer)
+    return { done: true }
+  },
   setup: async (call, { token, name, password }) =>
     enter(call, await call.gateway.membership.setUp(token, name, password, call.peer)),
   'invitation.open': async (call, { token }) => {
@@ -71,7 +76,7 @@ const enter = async (call: Call, member: Member, byPassword = false): Promise<S.
   })
   giveCookie(call, opened)
   const { secret } = opened
-  const session = { member, hash: hashSecret(secret), createdAt: call.gateway.clock() }
+  const session = { member, hash: hashSecret(secret), provenAt: call.gateway.clock() }
   return sessionView(call, { kind: 'session', session, secret })
 }
 

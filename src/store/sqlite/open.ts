@@ -133,7 +133,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
       },
     },
     members: createMembers(orm, change, clock, ring),
-    sessions: createSessions(orm, change),
+    sessions: createSessions(orm, change, clock),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
     journal: {

@@ -8,7 +8,7 @@ import type { Change } from './change.ts'
 import { insertSession, toMember } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
-export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionStore => ({
+export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): SessionStore => ({
   open: (session, told) =>
     change({ kind: 'member', id: session.memberId }, (tx, note) => {
       insertSession(tx, session)
@@ -41,6 +41,11 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
     orm.transaction((tx) => {
       tx.update(table).set({ seenAt: now }).where(eq(table.hash, hash)).run()
     }),
+  prove: (hash, memberId, told) =>
+    change({ kind: 'member', id: memberId }, (tx, note) => {
+      tx.update(table).set({ provenAt: clock() }).where(eq(table.hash, hash)).run()
+      if (told) note('session.prove', memberId, null, null)
+    }),
   close: (hash) =>
     orm.transaction((tx) => {
       tx.delete(table).where(eq(table.hash, hash)).run()
@@ -66,15 +71,12 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
     }),
 })
 
-const toSession = ({
-  hash,
-  createdAt,
-  expiresAt,
-  seenAt,
-  address,
-  agent,
-}: typeof table.$inferSelect): StoredSession => ({
-  ...{ hash, createdAt, expiresAt, seenAt },
-  address: address ?? undefined,
-  agent: agent ?? undefined,
+const toSession = (row: typeof table.$inferSelect): StoredSession => ({
+  hash: row.hash,
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  seenAt: row.seenAt,
+  provenAt: row.provenAt ?? row.createdAt,
+  address: row.address ?? undefined,
+  agent: row.agent ?? undefined,
 })

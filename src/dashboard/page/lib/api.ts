@@ -9,11 +9,14 @@ export type { Answer, Ask }
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
+  /** The member of the request at fault, or that it lacks. */
+  readonly param: string | null
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, param: string | null = null) {
     super(message)
     this.status = status
     this.code = code
+    this.param = param
   }
 }
 
@@ -23,6 +26,12 @@ export const mayPass = (error: Error): boolean =>
 
 /** Set by the session: what to do when the server no longer knows us, or no longer as what we were. */
 export const onRefused: { run: () => void } = { run: () => undefined }
+
+/** Set by the page: asks for the password again; resolves with whether it was given. */
+export const onProof: { ask: () => Promise<boolean> } = { ask: async () => false }
+
+/** Who is at the page says who they are: what is refused then is the password. */
+const AT_THE_DOOR: ReadonlySet<RouteName> = new Set(['session.sign-in', 'session.password', 'session.prove'])
 
 /** Throws an ApiError. */
 export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {
@@ -34,7 +43,11 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
   })
   if (!answer.ok) {
     const error = await errorOf(answer)
-    if (name === 'session.sign-in' || name === 'session.password') throw error
+    if (AT_THE_DOOR.has(name)) throw error
+    if (error.status === 403 && error.param === 'password') {
+      if (await onProof.ask()) return call(name, input, signal)
+      throw new ApiError(error.status, error.code, 'Nothing was done: it needs your password.')
+    }
     // Which asks for the session: where that is refused too, by a proxy, there is no more to ask.
     if ((error.status === 401 || error.status === 403) && name !== 'session.get') onRefused.run()
     // Said by the door of the admin API; other refusals have their own words.
@@ -81,8 +94,8 @@ export const send = async (url: string, init: RequestInit): Promise<Response> =>
 
 export const errorOf = async (answer: Response): Promise<ApiError> => {
   try {
-    const body = (await answer.json()) as { error: { code: string; message: string } }
-    return new ApiError(answer.status, body.error.code, body.error.message)
+    const { error } = (await answer.json()) as { error: { code: string; message: string; param?: string | null } }
+    return new ApiError(answer.status, error.code, error.message, error.param ?? null)
   } catch {
     // Not in our envelope: most likely a proxy's.
     const message = `The gateway answered ${answer.status} without saying why. Try again in a moment.`

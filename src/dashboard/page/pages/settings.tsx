@@ -1,17 +1,19 @@
 // Settings: one's own password and sessions, and for admins the gateway's figures and admin tokens.
 
 import { useState } from 'preact/hooks'
+import { MOST_SESSION_DAYS } from '../../../admin-api/bounds.ts'
 import type { Settings as SettingsValue } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { changesOf, changesWithin } from '../lib/changes.ts'
 import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
+import { isAdmin, loadSession, MIN_PASSWORD, session } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Check, Form, needCount, needDays, Text } from '../ui/fields.tsx'
 import { LIMITS, LimitFields } from '../ui/key-form.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
-import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { Badge, Button, Card, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { OwnSessions } from './own-sessions.tsx'
 import { Tokens } from './tokens.tsx'
 
 export const Settings = () => (
@@ -19,7 +21,10 @@ export const Settings = () => (
     <PageHead title="Settings" lead={isAdmin.value ? undefined : `Signed in as ${session.value?.member?.name ?? ''}`} />
     {isAdmin.value && <General />}
     {isAdmin.value && <Tokens />}
-    <Own />
+    <OwnSessions />
+    <div class="cols">
+      <Password />
+    </div>
   </div>
 )
 
@@ -38,7 +43,7 @@ type Put = Ask<'settings.put'>
 const IN_FILE: ReadonlySet<keyof Put> = new Set(['khr_per_usd', 'retention_days', 'limits'] as const)
 
 /** The fields' texts. */
-const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_proxy }: SettingsValue) => ({
+const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_proxy, session_days }: SettingsValue) => ({
   rate: String(khr_per_usd),
   retention: String(retention_days),
   rpm: countField(limits.rpm),
@@ -48,6 +53,7 @@ const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_prox
   expiry: String(key_defaults.expires_days),
   models: key_defaults.models,
   trust: trust_proxy,
+  sessionDays: String(session_days),
 })
 
 const number = (text: string, name: string, isAllowed: (value: number) => boolean, allowed: string): number => {
@@ -55,6 +61,8 @@ const number = (text: string, name: string, isAllowed: (value: number) => boolea
   if (!Number.isFinite(value) || !isAllowed(value)) throw new Error(`${name}: write a number ${allowed}.`)
   return value
 }
+
+const isSessionDays = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= MOST_SESSION_DAYS
 
 const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
   const [opened, setOpened] = useState(of)
@@ -70,10 +78,16 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       khr_per_usd: number(draft.rate, 'Riel for one US dollar', (value) => value > 0, 'above 0'),
       retention_days: number(draft.retention, 'Keep single exchanges', (value) => value >= 0, 'from 0 on'),
       trust_proxy: draft.trust,
+      session_days: number(
+        draft.sessionDays,
+        'Sign in again after',
+        isSessionDays,
+        `from 1 to ${MOST_SESSION_DAYS}, whole`,
+      ),
     }
-    const { khr_per_usd, retention_days, trust_proxy, limits, key_defaults } = opened
+    const { khr_per_usd, retention_days, trust_proxy, session_days, limits, key_defaults } = opened
     return {
-      ...changesOf({ khr_per_usd, retention_days, trust_proxy }, figures),
+      ...changesOf({ khr_per_usd, retention_days, trust_proxy, session_days }, figures),
       ...changesWithin('limits', limits, {
         rpm: needCount(draft.rpm, LIMITS.rpm),
         tpm: needCount(draft.tpm, LIMITS.tpm),
@@ -136,6 +150,13 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
               inputMode="decimal"
               hint={<>0 keeps them for ever; sums are always kept; {origin('retention_days')}</>}
             />
+            <Text
+              label="Sign in again after, days"
+              value={draft.sessionDays}
+              onChange={(sessionDays) => set({ sessionDays })}
+              inputMode="numeric"
+              hint={<>A session ends after 7 without use in any case; {origin('session_days')}</>}
+            />
             <Check
               label="Trust X-Forwarded headers"
               hint={<>Only behind a proxy of yours that sets them; {origin('trust_proxy')}</>}
@@ -192,42 +213,6 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
         </Confirm>
       )}
     </Card>
-  )
-}
-
-const Own = () => {
-  const [everywhere, setEverywhere] = useState(false)
-  const leaving = useAction(signOut)
-  return (
-    <div class="cols">
-      <Password />
-      <Card title="Sessions">
-        <div class="form">
-          <p class="muted">
-            A session ends after 30 days, or after 7 without use. Changing the password ends all others.
-          </p>
-          <div class="row">
-            <Button busy={leaving.busy} onClick={() => leaving.run()}>
-              Sign out here
-            </Button>
-            <Button kind="danger" onClick={() => setEverywhere(true)}>
-              Sign out everywhere
-            </Button>
-          </div>
-          {leaving.error && <Failure error={leaving.error} />}
-        </div>
-      </Card>
-      {everywhere && (
-        <Confirm
-          title="Sign out everywhere?"
-          action="Sign out everywhere"
-          run={() => signOut(true)}
-          onClose={() => setEverywhere(false)}
-        >
-          <p>All your sessions end, this one too. Your keys go on working.</p>
-        </Confirm>
-      )}
-    </div>
   )
 }
 
