@@ -26,6 +26,8 @@ const SCHEMAS = {
   }),
   /** Whether X-Forwarded-For, -Host and -Proto are trusted. */
   trust_proxy: Type.Boolean(),
+  /** Whether every admin must have a second factor. */
+  second_factor_for_admins: Type.Boolean(),
   /** Days after sign-in until a session of the dashboard ends. */
   session_days: Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }),
 } satisfies Record<string, TSchema>
@@ -52,6 +54,7 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
     limits: { ...given.limits },
     key_defaults: { tokens_total: 1_000_000, expires_days: 365, models: ['*'] },
     trust_proxy: false,
+    second_factor_for_admins: false,
     session_days: SESSION_DAYS,
   })
   let base = baseOf(config)

@@ -19,6 +19,9 @@ const Done = Type.Object({ done: Type.Literal(true) })
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const Label = Type.String({ minLength: 1, maxLength: LABEL_LENGTH })
 const Password = Type.String({ minLength: 12, maxLength: 200 })
+/** Of an authenticator, or one for recovery. */
+const Code = Type.String({ minLength: 1, maxLength: 40 })
+const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String(), { description: 'Shown this once.' }) })
 const Given = Type.String({ minLength: 1, maxLength: 200 })
 const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
 const Models = Type.Array(Given, { minItems: 1, maxItems: 200 })
@@ -44,19 +47,33 @@ const Limits = Type.Partial(S.MemberLimits, Closed)
 
 export const CONTRACT = {
   'session.get': { output: S.Session },
-  'session.sign-in': { body: input({ name: Name, password: Given }), output: S.Session },
+  'session.sign-in': { body: input({ name: Name, password: Given, code: Type.Optional(Code) }), output: S.Session },
   'session.sign-out': { output: Done },
   'session.sign-out-everywhere': { output: Done },
   'sessions.list': { output: list(S.OwnSession) },
   'sessions.end': { params: Id, output: Done },
   'session.password': { body: input({ current: Given, password: Password }), output: Done },
-  'session.prove': { body: input({ password: Given }), output: Done },
+  'session.prove': { body: input({ password: Given, code: Type.Optional(Code) }), output: Done },
+  'second-factor.offer': {
+    output: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'otpauth://…, for a QR code.' }) }),
+  },
+  'second-factor.enable': { body: input({ code: Code }), output: RecoveryCodes },
+  'second-factor.renew-codes': { output: RecoveryCodes },
+  'second-factor.remove': { output: Done },
   setup: { body: input({ token: Given, name: Name, password: Password }), output: S.Session },
   'invitation.open': {
     body: input({ token: Given }),
-    output: Type.Object({ name: Type.String(), role: S.Role, expires_at: Type.String() }),
+    output: Type.Object({
+      name: Type.String(),
+      role: S.Role,
+      expires_at: Type.String(),
+      needs_code: Type.Boolean({ description: 'Of the second factor, which the link leaves as it is.' }),
+    }),
   },
-  'invitation.accept': { body: input({ token: Given, password: Password }), output: S.Session },
+  'invitation.accept': {
+    body: input({ token: Given, password: Password, code: Type.Optional(Code) }),
+    output: S.Session,
+  },
   'members.list': { output: list(S.Member) },
   'members.invite': {
     body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits) }),
@@ -71,6 +88,7 @@ export const CONTRACT = {
     params: Id,
     output: Invited,
   },
+  'members.remove-second-factor': { params: Id, output: S.Member },
   'members.remove': {
     params: Id,
     query: input({ keys: oneOf(['revoke', 'keep'], { default: 'revoke' }) }),
@@ -173,6 +191,7 @@ export const CONTRACT = {
         Nullable(Type.Partial(Type.Object({ tokens_total: Count, expires_days: Days, models: Models }), Closed)),
       ),
       trust_proxy: Type.Optional(Nullable(Type.Boolean())),
+      second_factor_for_admins: Type.Optional(Nullable(Type.Boolean())),
       session_days: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }))),
     }),
     output: S.Settings,

@@ -8,24 +8,30 @@ export const ADMIN_BASE = '/admin/api'
  */
 export type Access = 'anyone' | 'member' | 'admin' | 'session' | 'admin-session'
 
-/** `proof`: it lets others in, so whoever asks must have proven who they are within the last minutes (`session.prove`). */
+/** `proof`: it lets others in, so whoever asks must have proven who they are within the last minutes (`session.prove`).
+ * `early`: open to an admin who has yet to set up the second factor that is demanded of admins, as little else is. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   access: Access
   proof?: boolean
+  early?: boolean
 }
 
 /** Paths start at ADMIN_BASE. Everything that is not a GET changes something and must come from the same origin. */
 export const ROUTES = {
   'session.get': { method: 'GET', path: '/session', access: 'anyone' },
   'session.sign-in': { method: 'POST', path: '/session', access: 'anyone' },
-  'session.sign-out': { method: 'DELETE', path: '/session', access: 'session' },
-  'session.sign-out-everywhere': { method: 'DELETE', path: '/sessions', access: 'session' },
+  'session.sign-out': { method: 'DELETE', path: '/session', access: 'session', early: true },
+  'session.sign-out-everywhere': { method: 'DELETE', path: '/sessions', access: 'session', early: true },
   'sessions.list': { method: 'GET', path: '/sessions', access: 'session' },
   'sessions.end': { method: 'DELETE', path: '/sessions/:id', access: 'session' },
   'session.password': { method: 'POST', path: '/session/password', access: 'session' },
-  'session.prove': { method: 'POST', path: '/session/proof', access: 'session' },
+  'session.prove': { method: 'POST', path: '/session/proof', access: 'session', early: true },
+  'second-factor.offer': { method: 'POST', path: '/second-factor', access: 'session', proof: true, early: true },
+  'second-factor.enable': { method: 'PUT', path: '/second-factor', access: 'session', proof: true, early: true },
+  'second-factor.renew-codes': { method: 'POST', path: '/second-factor/codes', access: 'session', proof: true },
+  'second-factor.remove': { method: 'DELETE', path: '/second-factor', access: 'session', proof: true },
   setup: { method: 'POST', path: '/setup', access: 'anyone' },
   'invitation.open': { method: 'POST', path: '/invitation/open', access: 'anyone' },
   'invitation.accept': { method: 'POST', path: '/invitation/accept', access: 'anyone' },
@@ -33,6 +39,12 @@ export const ROUTES = {
   'members.invite': { method: 'POST', path: '/members', access: 'admin-session', proof: true },
   'members.update': { method: 'PATCH', path: '/members/:id', access: 'admin-session' },
   'members.renew-invitation': { method: 'POST', path: '/members/:id/invitation', access: 'admin-session', proof: true },
+  'members.remove-second-factor': {
+    method: 'DELETE',
+    path: '/members/:id/second-factor',
+    access: 'admin-session',
+    proof: true,
+  },
   'members.remove': { method: 'DELETE', path: '/members/:id', access: 'admin-session' },
   'keys.list': { method: 'GET', path: '/keys', access: 'member' },
   'keys.create': { method: 'POST', path: '/keys', access: 'member' },

@@ -90,7 +90,8 @@ export const createGuard = ({ sessions, clock, patiently }: GuardOptions): Guard
         if (!refused) unrecorded++
         else if (tell(account, true)) {
           await patiently(() => {
-            sessions.refuse(memberId(), { peer, unrecorded })
+            const by = error.param === 'code' ? 'code' : 'password'
+            sessions.refuse(memberId(), { peer, unrecorded, by })
             unrecorded = 0
           })
         }

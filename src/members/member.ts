@@ -66,7 +66,7 @@ export type MemberStore = {
   update(id: string, patch: { name?: string; role?: Role; limits?: MemberLimits }, actor: Actor): Member
   invite(id: string, invitation: Invitation, actor: Actor): Member
   /** The member a link is for, while it can be used: until it expires, or who made it is no admin any more. */
-  invited(hash: string, now: number): Member | undefined
+  invited(hash: string, now: number): { member: Member; endsFactor: boolean } | undefined
   /**
    * Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions and, where
    * there was a password before, the admin tokens and links that were made under it.
@@ -78,7 +78,8 @@ export type MemberStore = {
   remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
 
-export type Invitation = { hash: string; expiresAt: number }
+/** `endsFactor`: using it removes the second factor, which who uses it is not asked for. */
+export type Invitation = { hash: string; expiresAt: number; endsFactor?: boolean }
 
 export type NewMember = {
   name: string
@@ -118,7 +119,10 @@ export type SessionStore = {
   /** `told`: the audit takes an entry of it; elsewhere another entry tells it. */
   open(session: NewSession, told: boolean): void
   /** Writes into the audit that someone was turned away; `memberId` undefined: the name is nobody's, and is not kept. */
-  refuse(memberId: string | undefined, refusal: { peer: string | undefined; unrecorded: number }): void
+  refuse(
+    memberId: string | undefined,
+    refusal: { peer: string | undefined; unrecorded: number; by: 'password' | 'code' },
+  ): void
   /** The session, and its member as they are now. */
   find(hash: string): { member: Member; stored: StoredSession } | undefined
   /** A member's, the one used last first. */
@@ -133,6 +137,24 @@ export type SessionStore = {
   closeAll(memberId: string): void
   /** Removes those that ended before. */
   sweep(now: number, idleSince: number): void
+}
+
+/** Second factors; every change but the taking of a step is in the audit. */
+export type FactorStore = {
+  /** `confirmed` false: only offered. `codes`: recovery codes left. */
+  get(memberId: string): { secret: string; confirmed: boolean; codes: number } | undefined
+  /** Members who have one. */
+  enabled(): Set<string>
+  /** In place of what was offered before. Throws `invalid_request` where one is confirmed. */
+  offer(memberId: string, secret: string): void
+  /** `codes`: hashes of the recovery codes; `keep`: the session that stays, by its hash. */
+  confirm(memberId: string, by: { step: number; codes: readonly string[]; keep: string }): void
+  /** Whether no code of this step or a later one was taken yet; one later than `latest` counts for nothing. */
+  takeStep(memberId: string, step: number, latest: number): boolean
+  /** Whether there is such a recovery code; there is none then. */
+  takeCode(memberId: string, hash: string): boolean
+  renewCodes(memberId: string, codes: readonly string[]): void
+  remove(memberId: string, actor: Actor): void
 }
 
 export type TokenStore = {

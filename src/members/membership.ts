@@ -11,6 +11,7 @@ import {
   type AdminToken,
   DEFAULT_LIMITS,
   type Entry,
+  type FactorStore,
   type Member,
   type MemberStore,
   type NewMember,
@@ -20,6 +21,7 @@ import {
   type TokenStore,
 } from './member.ts'
 import { hashPassword, requireUncommon, verifyPassword } from './password.ts'
+import { createSecondFactor, missingCode, type SecondFactor } from './second-factor.ts'
 import { createSessions, LEEWAY_MS, LONGEST, SESSION_DAYS, tryTo } from './sessions.ts'
 
 const INVITATION_MS = 7 * DAY_MS
@@ -28,6 +30,9 @@ const TOKEN_PREFIX = 'sl-admin-'
 const USED_MS = 60_000
 
 export type Invited = { member: Member; token: string; expiresAt: number }
+
+/** Whom a link is for; `needsCode`: of their second factor. */
+export type Guest = { member: Member; needsCode: boolean }
 
 /** The secret of a session, for its cookie. */
 export type Opened = { secret: string; expiresAt: number }
@@ -38,19 +43,24 @@ export type Membership = {
   offerSetup(): string | undefined
   /** Makes the first admin. Uses the link up. Throws `not_found` for a link that is not valid (any more). */
   setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Member>
-  /** Throws `invalid_api_key` for a wrong name or password, `rate_limit_exceeded` for too many of them. */
-  signIn(name: string, password: string, peer: string | undefined): Promise<Member>
+  /**
+   * Throws `invalid_api_key` for a wrong name or password, and for a wrong or missing code where the member has a second
+   * factor (then it names `code`); `rate_limit_exceeded` for too many of them.
+   */
+  signIn(name: string, password: string, peer: string | undefined, code?: string): Promise<Member>
   /** Throws `not_found` for a link that is not valid (any more), here and in `accept`. */
-  invited(token: string, peer: string | undefined): Promise<Member>
-  accept(token: string, password: string, peer: string | undefined): Promise<Member>
+  invited(token: string, peer: string | undefined): Promise<Guest>
+  /** Who has a second factor needs it here, too. */
+  accept(token: string, password: string, peer: string | undefined, code?: string): Promise<Member>
   /** Adds a member, with the one-time link by which they come in. Throws `invalid_request` for a name that is taken. */
   inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Invited
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
-  invite(id: string, actor: Actor, validMs?: number): Invited
+  invite(id: string, actor: Actor, options?: { validMs?: number; endsFactor?: boolean }): Invited
   /** Ends all sessions of the member and opens one in their place. Throws `invalid_api_key` for a wrong password. */
   changePassword(session: Session, current: string, next: string, entry?: Entry): Promise<Opened>
-  /** Throws `invalid_api_key` for a wrong password. */
-  prove(session: Session, password: string, peer: string | undefined): Promise<void>
+  /** By what signing in takes. Throws as that does. */
+  prove(session: Session, password: string, peer: string | undefined, code?: string): Promise<void>
+  factor: SecondFactor
   /** Whether who is signed in has just proven who they are: what opens the gateway to others needs that. */
   isProven(session: Session): boolean
   /** `byPassword`: for the audit, which tells the other ways in by themselves. */
@@ -66,7 +76,7 @@ export type Membership = {
 }
 
 type MembershipOptions = {
-  store: { members: MemberStore; sessions: SessionStore; tokens: TokenStore }
+  store: { members: MemberStore; sessions: SessionStore; factors: FactorStore; tokens: TokenStore }
   /** Milliseconds since the epoch. */
   clock: () => number
   /** Carries out a write that nobody else repeats where another process is writing. At once, unless it is given. */
@@ -86,6 +96,7 @@ export const createMembership = ({
   const { members, tokens } = store
   const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, clock, patiently })
   const sessions = createSessions({ store: store.sessions, clock, lengthMs: () => sessionDays() * DAY_MS })
+  const factor = createSecondFactor({ store: store.factors, clock, patiently })
   let setupHash: string | undefined
 
   const outlasts = (expiresAt: number | undefined, validMs: number): boolean =>
@@ -94,14 +105,22 @@ export const createMembership = ({
     const token = randomBase62(43)
     return { token, hash: hashSecret(token), expiresAt: clock() + validMs }
   }
-  const checkInvited = (token: string): Member => {
-    const member = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
-    if (member === undefined || outlasts(member.invitationExpiresAt, INVITATION_MS))
+  const checkInvited = (token: string): Guest => {
+    const found = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
+    if (found === undefined || outlasts(found.member.invitationExpiresAt, INVITATION_MS))
       throw noLink('Ask an admin for a new one.')
-    return member
+    const { member, endsFactor } = found
+    return { member, needsCode: !endsFactor && factor.isEnabled(member.id) }
+  }
+  /** Takes the code where one is needed; whether it is there. One that is missing is no guess, and not counted as one. */
+  const takeCode = async (memberId: string, code: string | undefined): Promise<boolean> => {
+    if (!factor.isEnabled(memberId)) return true
+    if (code === undefined) return false
+    await factor.take(memberId, code)
+    return true
   }
   /** The password of who is signed in; its hash beside them. */
-  const checkOwn = (member: Member, password: string, peer: string | undefined) =>
+  const checkOwn = (member: Member, password: string, peer: string | undefined, more = noMore) =>
     guarded(
       `id:${member.id}`,
       peer,
@@ -110,7 +129,7 @@ export const createMembership = ({
         const found = members.credentials(member.name)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined)
           throw wrongPassword('The current password is not right.')
-        return found
+        return { ...found, isWhole: await more(member.id) }
       },
     )
   const noSetup = (): GatewayError =>
@@ -144,17 +163,19 @@ export const createMembership = ({
           return member
         })
       }),
-    signIn(name, password, peer) {
+    async signIn(name, password, peer, code) {
       const typed = name.trim().normalize('NFC')
       const idOf = () => members.credentials(typed)?.member.id
-      return guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
+      const entering = await guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
         const found = members.credentials(typed)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined) throw wrongPassword()
         // While it was checked, the member may have been removed or the password changed.
         const now = members.credentials(found.member.name)
         if (now === undefined || now.passwordHash !== found.passwordHash) throw wrongPassword()
-        return now.member
+        return { member: now.member, isWhole: await takeCode(now.member.id, code) }
       })
+      if (!entering.isWhole) throw missingCode()
+      return entering.member
     },
     async changePassword({ member, hash }, current, next, entry = UNKNOWN) {
       const found = await checkOwn(member, current, entry.peer)
@@ -170,31 +191,38 @@ export const createMembership = ({
         return { secret, expiresAt: made.expiresAt }
       })
     },
-    async prove({ member, hash }, password, peer) {
-      const { passwordHash } = await checkOwn(member, password, peer)
+    async prove({ member, hash }, password, peer, code) {
+      const { passwordHash, isWhole } = await checkOwn(member, password, peer, (id) => takeCode(id, code))
+      if (!isWhole) throw missingCode()
       await patiently(() => {
         if (members.credentials(member.name)?.passwordHash !== passwordHash) throw wrongPassword(ENDED_MEANWHILE)
         store.sessions.prove(hash, member.id, mayTell(`in:${member.id}`))
       })
     },
     isProven: sessions.isProven,
+    factor,
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
-    accept: (token, password, peer) =>
-      attempt(peer, undefined, async () => {
-        await requireUncommon(password, checkInvited(token).name)
+    async accept(token, password, peer, code) {
+      const accepted = await attempt(peer, undefined, async () => {
+        const { member: guest, needsCode } = checkInvited(token)
+        await requireUncommon(password, guest.name)
+        if (needsCode && !(await takeCode(guest.id, code))) return undefined
         const passwordHash = await hashPassword(password)
         const member = await patiently(() => members.accept(hashSecret(token), passwordHash, clock()))
         if (member === undefined) throw noLink('Ask an admin for a new one.')
         return member
-      }),
+      })
+      if (accepted === undefined) throw missingCode()
+      return accepted
+    },
     inviteNew({ name, ...member }, actor) {
       const { token, hash, expiresAt } = newLink(INVITATION_MS)
       const invitation = { hash, expiresAt }
       return { member: members.add({ ...member, name: cleanName(name), invitation }, actor), token, expiresAt }
     },
-    invite(id, actor, validMs = INVITATION_MS) {
+    invite(id, actor, { validMs = INVITATION_MS, endsFactor = false } = {}) {
       const { token, hash, expiresAt } = newLink(validMs)
-      return { member: members.invite(id, { hash, expiresAt }, actor), token, expiresAt }
+      return { member: members.invite(id, { hash, expiresAt, endsFactor }, actor), token, expiresAt }
     },
     openSession: (member, entry = UNKNOWN, byPassword = false) =>
       sessions.open(member, entry, byPassword && mayTell(`in:${member.id}`)),
@@ -220,6 +248,8 @@ export const createMembership = ({
     },
   }
 }
+
+const noMore = async (_memberId: string): Promise<boolean> => true
 
 const atOnce = async <T>(write: () => T): Promise<T> => write()
 

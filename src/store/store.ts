@@ -5,7 +5,7 @@ import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
-import type { MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
+import type { FactorStore, MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
 import type { Figures } from './figures.ts'
 import type { Insight } from './insight.ts'
 
@@ -101,6 +101,7 @@ export type Store = {
   keys: Keys
   members: MemberStore
   sessions: SessionStore
+  factors: FactorStore
   tokens: TokenStore
   settings: SettingStore
   /** The ledger's durable side; `createLedger` claims it for this process. */

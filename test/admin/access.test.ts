@@ -102,8 +102,13 @@ describe('an admin who has not just proven who they are', () => {
   test('the table names what lets others in', () => {
     expect(opening.map(([name]) => name).toSorted()).toEqual([
       'members.invite',
+      'members.remove-second-factor',
       'members.renew-invitation',
       'members.update',
+      'second-factor.enable',
+      'second-factor.offer',
+      'second-factor.remove',
+      'second-factor.renew-codes',
       'tokens.create',
     ])
   })

@@ -143,7 +143,7 @@ describe('links and tokens', () => {
     const { token, expiresAt } = membership.invite(add('Ivy').id, SYSTEM)
     expect(expiresAt).toBe(NOW + 7 * DAY)
     time.now = expiresAt - 1
-    expect((await membership.invited(token, 'peer')).name).toBe('Ivy')
+    expect((await membership.invited(token, 'peer')).member.name).toBe('Ivy')
     time.now = expiresAt
     await expect(membership.invited(token, 'peer')).rejects.toThrow(/expired/)
   })

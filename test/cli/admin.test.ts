@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Secret, TOTP } from 'otpauth'
 import { cookieOf, type Desk, PASSWORD, refusal, startDesk } from '../admin/support.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
@@ -44,6 +45,20 @@ describe('admin reset-link', () => {
     const { items } = await desk.call('audit.list', desk.admin, { target: desk.admin.member.id })
     expect(items.map(({ actor, action }) => [actor.kind, action])).toContainEqual(['cli', 'member.reset-link'])
     expect(JSON.stringify(items)).not.toContain(new URL(url).hash.slice(1))
+  })
+
+  test('lets in who has lost their second factor: the link removes it, once it is used', async () => {
+    const { secret } = await desk.call('second-factor.offer', desk.member)
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate()
+    await desk.call('second-factor.enable', desk.member, { code })
+    const { err, out } = await type('Mia')
+    expect(err).toContain('sets a new password, removes the second factor and ends the sessions')
+    const { factor } = desk.server.gateway.membership
+    expect(factor.isEnabled(desk.member.member.id)).toBe(true)
+    expect((await accept(/http\S+/.exec(out)?.[0] ?? '', PASSWORD)).status).toBe(200)
+    expect(factor.isEnabled(desk.member.member.id)).toBe(false)
+    const again = await desk.request('session.sign-in', desk.nobody, { name: 'Mia', password: PASSWORD })
+    expect(again.status).toBe(200)
   })
 
   test('names whose it is for, at the address given, and the next link ends the one before', async () => {

@@ -40,7 +40,7 @@ export const adminResetLink = command({
     return withStore(config, io, 'read', (store) => {
       const { id, name, role } = theOne(store, args.name)
       const membership = createMembership({ store, clock: io.now })
-      const { token, expiresAt } = membership.invite(id, CLI_ACTOR, VALID_MS)
+      const { token, expiresAt } = membership.invite(id, CLI_ACTOR, { validMs: VALID_MS, endsFactor: true })
       const url = `${base}/dashboard/invite#${token}`
       const expires_at = iso(expiresAt)
       if (args.json) printJson(io, { url, name, role, expires_at })
@@ -52,7 +52,8 @@ export const adminResetLink = command({
             ['until', expires_at],
           ]).join('\n'),
         )
-      io.err('The link works once: it sets a new password and ends the sessions there are.')
+      const factor = membership.factor.isEnabled(id) ? ', removes the second factor' : ''
+      io.err(`The link works once: it sets a new password${factor} and ends the sessions and admin tokens there are.`)
       if (args.url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
       return EXIT.ok
     })

@@ -24,6 +24,7 @@ import { Members } from './pages/members.tsx'
 import { Models } from './pages/models.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Playground } from './pages/playground.tsx'
+import { FactorDue } from './pages/second-factor.tsx'
 import { Settings } from './pages/settings.tsx'
 import { Frame } from './ui/frame.tsx'
 import { Empty, Failure, PageHead } from './ui/parts.tsx'
@@ -50,6 +51,15 @@ const Dashboard = ({ path }: { path: string }) => {
   if (who === undefined) return <main class="alone" aria-busy="true" />
   if (who.setup_needed) return <Setup />
   if (!who.signed_in || who.member === null) return <SignIn />
+  if (who.second_factor_due) {
+    return (
+      <>
+        <FactorDue />
+        <Proof />
+        {expired.value && <SignInAgain />}
+      </>
+    )
+  }
   return (
     <>
       <Frame key={who.member.id}>

@@ -55,6 +55,17 @@ export const requireProof = ({ membership }: Gateway, caller: Caller): void => {
   throw new GatewayError('permission_denied', 'Enter your password again to do this.', { param: 'password' })
 }
 
+/** Whether someone must set up a second factor before anything else. */
+export const isFactorDue = ({ settings, membership }: Gateway, { id, role }: Member): boolean =>
+  role === 'admin' && settings.values().second_factor_for_admins && !membership.factor.isEnabled(id)
+
+/** Throws `permission_denied` that names `second_factor` for an admin who lacks the one that is demanded. */
+export const requireFactor = (gateway: Gateway, caller: Caller): void => {
+  if (caller.kind !== 'session' || !isFactorDue(gateway, caller.session.member)) return
+  const message = 'Set up a second factor first: this gateway asks for one of every admin.'
+  throw new GatewayError('permission_denied', message, { param: 'second_factor' })
+}
+
 export const isAdmin = (caller: Caller): boolean =>
   caller.kind === 'token' || (caller.kind === 'session' && caller.session.member.role === 'admin')
 

@@ -8,7 +8,7 @@ import { patiently } from '../../store/patience.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
-import { type Call, type Caller, type Handlers, requireAccess, requireProof } from './call.ts'
+import { type Call, type Caller, type Handlers, requireAccess, requireFactor, requireProof } from './call.ts'
 import { identify, isSecure, peerOf, requireOwnOrigin } from './caller.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
@@ -18,6 +18,7 @@ import { createLine, type Line } from './line.ts'
 import { live } from './live.ts'
 import { members } from './members.ts'
 import { models } from './models.ts'
+import { secondFactor } from './second-factor.ts'
 import { session } from './session.ts'
 import { settings } from './settings.ts'
 import { state } from './state.ts'
@@ -26,6 +27,7 @@ import { usage } from './usage.ts'
 
 const HANDLERS: Handlers = {
   ...session,
+  ...secondFactor,
   ...members,
   ...keys,
   ...keyChanges,
@@ -59,7 +61,7 @@ export const admin = (gateway: Gateway) => {
 }
 
 const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line: Line): void => {
-  const { method, path, access, proof = false }: Route = ROUTES[name]
+  const { method, path, access, proof = false, early = false }: Route = ROUTES[name]
   const read = createReader(name, { line, hurried: () => gateway.descriptors.short() })
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
@@ -69,6 +71,7 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
       // A token is no cookie: no page can have a browser send it unknowingly.
       if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
       requireAccess(access, caller)
+      if (!early && access !== 'anyone') requireFactor(gateway, caller)
       if (proof) requireProof(gateway, caller)
       return caller
     }

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { writeFrame } from '../../lib/sse.ts'
-import { type Call, type Caller, keysOf, limitedMember, type Part } from './call.ts'
+import { type Call, type Caller, isFactorDue, keysOf, limitedMember, type Part } from './call.ts'
 import { endedView, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
@@ -74,9 +74,11 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
 }
 
 /** A session may have ended, a token been revoked, a role been taken since. */
-const stillMay = ({ membership }: Gateway, caller: Caller): boolean => {
+const stillMay = (gateway: Gateway, caller: Caller): boolean => {
+  const { membership } = gateway
   if (caller.kind === 'session') {
-    return membership.session(caller.secret)?.member.role === caller.session.member.role
+    const member = membership.session(caller.secret)?.member
+    return member?.role === caller.session.member.role && !isFactorDue(gateway, member)
   }
   return caller.kind === 'token' && membership.token(caller.secret) !== undefined
 }

@@ -1,6 +1,7 @@
 // Members: who is there, who is invited, what they may make.
 
 import type * as S from '../../admin-api/schema.ts'
+import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
 import { iso } from '../../lib/iso-time.ts'
@@ -11,14 +12,23 @@ import { catalogueModels } from './key-models.ts'
 import { memberView } from './view.ts'
 
 export const members: Part<
-  'members.list' | 'members.invite' | 'members.update' | 'members.renew-invitation' | 'members.remove'
+  | 'members.list'
+  | 'members.invite'
+  | 'members.update'
+  | 'members.renew-invitation'
+  | 'members.remove-second-factor'
+  | 'members.remove'
 > = {
   'members.list': ({ gateway }) => {
     const owned = new Map<string, number>()
     for (const { ownerId } of gateway.store.keys.list()) {
       if (ownerId !== undefined) owned.set(ownerId, (owned.get(ownerId) ?? 0) + 1)
     }
-    return { items: gateway.store.members.list().map((member) => memberView(member, owned.get(member.id) ?? 0)) }
+    const secured = gateway.store.factors.enabled()
+    const items = gateway.store.members
+      .list()
+      .map((member) => memberView(member, owned.get(member.id) ?? 0, secured.has(member.id)))
+    return { items }
   },
   'members.invite': ({ gateway, caller }, { name, role, limits }) => {
     const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits) }
@@ -36,6 +46,12 @@ export const members: Part<
   },
   'members.renew-invitation': ({ gateway, caller }, { id }) =>
     invitationView(gateway, gateway.membership.invite(id, actorOf(caller))),
+  'members.remove-second-factor': ({ gateway, caller }, { id }) => {
+    const member = gateway.store.members.get(id)
+    if (member === undefined) throw new GatewayError('not_found', 'There is no such member.')
+    gateway.store.factors.remove(id, actorOf(caller))
+    return viewOf(gateway, member)
+  },
   'members.remove': ({ gateway, caller }, { id, keys }) => {
     gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }
@@ -59,7 +75,11 @@ const withLimits = (
 })
 
 const viewOf = (gateway: Gateway, member: Member): S.Member =>
-  memberView(member, gateway.store.keys.list().filter((key) => key.ownerId === member.id).length)
+  memberView(
+    member,
+    gateway.store.keys.list().filter((key) => key.ownerId === member.id).length,
+    gateway.membership.factor.isEnabled(member.id),
+  )
 
 const invitationView = (
   gateway: Gateway,

@@ -1,13 +1,14 @@
 // Signing in and out. Every sign-in opens a session of its own: what the browser brought along is closed.
 
 import type * as S from '../../admin-api/schema.ts'
+import type { Gateway } from '../../gateway.ts'
 import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
 import type { Opened } from '../../members/membership.ts'
 import { patiently } from '../../store/patience.ts'
 import { VERSION } from '../../version.ts'
-import { type Call, type Caller, type Part, sessionOf } from './call.ts'
+import { type Call, type Caller, isFactorDue, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
 import { limitsView } from './view.ts'
 
@@ -25,8 +26,8 @@ export const session: Part<
   | 'invitation.accept'
 > = {
   'session.get': (call) => sessionView(call, call.caller),
-  'session.sign-in': async (call, { name, password }) =>
-    enter(call, await call.gateway.membership.signIn(name, password, call.peer), true),
+  'session.sign-in': async (call, { name, password, code }) =>
+    enter(call, await call.gateway.membership.signIn(name, password, call.peer, code), true),
   'session.sign-out': (call) => {
     closeBrought(call)
     return leave(call)
@@ -49,18 +50,19 @@ export const session: Part<
     giveCookie(call, await call.gateway.membership.changePassword(session, current, password, entryOf(call)))
     return { done: true }
   },
-  'session.prove': async (call, { password }) => {
-    await call.gateway.membership.prove(sessionOf(call.caller), password, call.peer)
+  'session.prove': async (call, { password, code }) => {
+    await call.gateway.membership.prove(sessionOf(call.caller), password, call.peer, code)
     return { done: true }
   },
   setup: async (call, { token, name, password }) =>
     enter(call, await call.gateway.membership.setUp(token, name, password, call.peer)),
   'invitation.open': async (call, { token }) => {
-    const member = await call.gateway.membership.invited(token, call.peer)
-    return { name: member.name, role: member.role, expires_at: iso(member.invitationExpiresAt ?? 0) }
+    const { member, needsCode } = await call.gateway.membership.invited(token, call.peer)
+    const { name, role, invitationExpiresAt } = member
+    return { name, role, expires_at: iso(invitationExpiresAt ?? 0), needs_code: needsCode }
   },
-  'invitation.accept': async (call, { token, password }) =>
-    enter(call, await call.gateway.membership.accept(token, password, call.peer)),
+  'invitation.accept': async (call, { token, password, code }) =>
+    enter(call, await call.gateway.membership.accept(token, password, call.peer, code)),
 }
 
 const entryOf = ({ peer, request }: Call): Entry => ({ peer, agent: request.headers.get('user-agent') ?? undefined })
@@ -108,12 +110,16 @@ const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
     signed_in: known,
     setup_needed: gateway.membership.setupNeeded(),
     token: caller.kind === 'token',
-    member:
-      member === undefined
-        ? null
-        : { id: member.id, name: member.name, role: member.role, limits: limitsView(member.limits) },
+    member: member === undefined ? null : whoView(gateway, member),
+    second_factor_due: member !== undefined && isFactorDue(gateway, member),
     key_defaults: known ? gateway.settings.values().key_defaults : null,
     khr_per_usd: known ? gateway.config.khrPerUsd : null,
     version: known ? VERSION : null,
   }
 }
+
+const whoView = ({ membership: { factor } }: Gateway, { id, name, role, limits }: Member): S.Session['member'] => ({
+  ...{ id, name, role, limits: limitsView(limits) },
+  second_factor: factor.isEnabled(id),
+  recovery_codes: factor.codesLeft(id),
+})

@@ -1,6 +1,7 @@
 // Settings that are in force at once.
 
 import type * as S from '../../admin-api/schema.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
@@ -9,6 +10,15 @@ export const settings: Part<'settings.get' | 'settings.put'> = {
   'settings.get': ({ gateway }) => settingsView(gateway),
   'settings.put': ({ gateway, caller }, { limits, key_defaults, ...patch }) => {
     const values = gateway.settings.values()
+    const asking = caller.kind === 'session' ? caller.session.member.id : undefined
+    if (
+      patch.second_factor_for_admins === true &&
+      asking !== undefined &&
+      !gateway.membership.factor.isEnabled(asking)
+    ) {
+      const words = 'Set up a second factor of your own first: without one you could do nothing else.'
+      throw invalidRequest(words, 'second_factor_for_admins')
+    }
     // Of what stands together, what is not given stays as it is: another may have set it since the caller looked.
     const named = key_defaults?.models && {
       models: catalogueModels(gateway, key_defaults.models, 'key_defaults.models'),

@@ -23,11 +23,12 @@ export const limitsView = (limits: MemberLimits): S.MemberLimits => ({
   server_tools: limits.serverTools ?? 'all',
 })
 
-export const memberView = (member: Member, keys: number): S.Member => ({
+export const memberView = (member: Member, keys: number, secondFactor: boolean): S.Member => ({
   id: member.id,
   name: member.name,
   role: member.role,
   status: member.active ? 'active' : 'invited',
+  second_factor: secondFactor,
   limits: limitsView(member.limits),
   keys,
   created_at: iso(member.createdAt),

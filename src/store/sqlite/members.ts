@@ -8,7 +8,7 @@ import { randomBase62 } from '../../keys/secret.ts'
 import type { Invitation, Member, MemberStore } from '../../members/member.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
-import { insertSession, toMember } from './people.ts'
+import { insertSession, removeFactor, toMember } from './people.ts'
 import { adminTokens, sessions, members as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -117,7 +117,7 @@ export const createMembers = (
       }),
     invited(hash, now) {
       const row = orm.select().from(table).where(invitation(hash, now)).get()
-      return row === undefined ? undefined : toMember(row)
+      return row === undefined ? undefined : { member: toMember(row), endsFactor: row.invitationEndsFactor }
     },
     accept(hash, passwordHash, now) {
       const found = orm.select({ id: table.id }).from(table).where(invitation(hash, now)).get()
@@ -134,6 +134,7 @@ export const createMembers = (
           .get()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         note('member.accept', id, null, null)
+        if (before.invitationEndsFactor) removeFactor(tx, note, id)
         // Whoever knew the old password may have made what still lets them in.
         if (before.passwordHash !== null) endMade(tx, note, id)
         return toMember(after)
@@ -161,6 +162,7 @@ export const createMembers = (
           .run()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         note('member.remove', id, audited(toMember(before)), null)
+        removeFactor(tx, note, id)
         endMade(tx, note, id)
         if (keys === 'revoke') ring.revokeOwned(id, tx, note)
       })
@@ -180,11 +182,12 @@ const invitation = (hash: string, now: number) =>
 const BY_AN_ADMIN = sql`(invited_by IS NULL OR invited_by IN (
   SELECT id FROM members WHERE role = 'admin' AND password_hash IS NOT NULL AND removed_at IS NULL))`
 
-const NO_LINK = { invitationHash: null, invitationExpiresAt: null, invitedBy: null }
+const NO_LINK = { invitationHash: null, invitationExpiresAt: null, invitedBy: null, invitationEndsFactor: false }
 
-const linkOf = ({ hash, expiresAt }: Invitation, { kind, id }: Actor) => ({
+const linkOf = ({ hash, expiresAt, endsFactor = false }: Invitation, { kind, id }: Actor) => ({
   invitationHash: hash,
   invitationExpiresAt: expiresAt,
+  invitationEndsFactor: endsFactor,
   invitedBy: kind === 'member' ? id : null,
 })
 

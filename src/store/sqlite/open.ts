@@ -9,6 +9,7 @@ import { createBackground } from './background.ts'
 import { undoSetAside } from './backup.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
+import { createFactors } from './factors.ts'
 import { insightQueries } from './insight.ts'
 import { createInsight } from './insight-beside.ts'
 import { createJournal } from './journal.ts'
@@ -134,6 +135,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     },
     members: createMembers(orm, change, clock, ring),
     sessions: createSessions(orm, change, clock),
+    factors: createFactors(orm, change, clock),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
     journal: {

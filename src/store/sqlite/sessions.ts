@@ -14,9 +14,12 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
       insertSession(tx, session)
       if (told) note('session.sign-in', session.memberId, null, { from: session.address ?? null })
     }),
-  refuse: (memberId, { peer, unrecorded }) =>
+  refuse: (memberId, { peer, unrecorded, by }) =>
     change({ kind: 'system', id: 'sign-in' }, (_, note) => {
-      const more = unrecorded === 0 ? {} : { unrecordedBefore: unrecorded }
+      const more = {
+        ...(by === 'code' ? { wrong: 'code' } : {}),
+        ...(unrecorded === 0 ? {} : { unrecordedBefore: unrecorded }),
+      }
       note('session.refuse', memberId ?? 'unknown name', null, { from: peer ?? null, ...more })
     }),
   find(hash) {

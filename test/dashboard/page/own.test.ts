@@ -1,6 +1,7 @@
 // What people do for themselves: sessions, proving who they are, the password.
 
 import { expect, test } from 'bun:test'
+import { Secret, TOTP } from 'otpauth'
 import { deviceOf } from '../../../src/dashboard/page/lib/device.ts'
 import { ADMIN, describePage, faults, heading } from './browsing.ts'
 
@@ -20,13 +21,15 @@ test.each([
   [null, 'Unknown browser'],
 ])('%j is called %s', (agent, name) => expect(deviceOf(agent)).toBe(name))
 
+const codeOf = (secret: string): string => new TOTP({ secret: Secret.fromBase32(secret) }).generate()
+
 /** As the gateway answers whoever has not just proven who they are. */
 const UNPROVEN = {
   message: 'Enter your password again to do this.',
   ...{ type: 'permission_error', code: 'permission_denied', param: 'password' },
 }
 
-describePage('one’s own affairs', ({ gateway, visit, signIn, joined }) => {
+describePage('one’s own affairs', ({ gateway, visit, signIn, joined, asAdmin }) => {
   test('a session elsewhere is shown with its browser and ended; this one is marked and stays', () =>
     visit('/dashboard/settings', async (page) => {
       await signIn(page)
@@ -93,5 +96,87 @@ describePage('one’s own affairs', ({ gateway, visit, signIn, joined }) => {
       await page.reload()
       await page.getByRole('row', { name: /this one/ }).waitFor()
     })
+  })
+
+  test('a second factor is set up by its code, asked for at the next sign-in, and recovered by its codes', async () => {
+    const cookies = await joined('Kosal')
+    const codes = await visit('/dashboard/models', async (page) => {
+      await page.context().addCookies(cookies)
+      await page.goto(`${gateway.url}/dashboard/settings`)
+      await page.getByRole('button', { name: 'Set up' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
+      await dialog.getByRole('img').waitFor()
+      expect(await faults(page)).toEqual([])
+      const secret = (await dialog.locator('.secret code').textContent()) ?? ''
+      await dialog.getByRole('textbox', { name: 'Code' }).fill('12345')
+      await dialog.getByRole('button', { name: 'Turn on' }).click()
+      await dialog.getByText('The code is not right').waitFor()
+      await dialog.getByRole('textbox', { name: 'Code' }).fill(codeOf(secret))
+      await dialog.getByRole('button', { name: 'Turn on' }).click()
+      await page.getByText('They are shown only now').waitFor()
+      expect(await faults(page)).toEqual([])
+      const shown = ((await page.locator('.snippet pre').textContent()) ?? '').split('\n')
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText('10 recovery codes left').waitFor()
+      return shown
+    })
+    await visit('/dashboard/settings', async (page) => {
+      await page.getByLabel('Name').fill('Kosal')
+      await page.getByLabel('Password').fill('a boat waits below')
+      await page.keyboard.press('Enter')
+      await page.locator('input[autocomplete="one-time-code"]:focus').waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+      expect(await faults(page)).toEqual([])
+      await page.keyboard.type('000000000000')
+      await page.keyboard.press('Enter')
+      await page.getByText('The code is not right').waitFor()
+      await page.getByRole('textbox', { name: 'Code' }).fill(codes[0] ?? '')
+      await page.keyboard.press('Enter')
+      await page.getByText('9 recovery codes left').waitFor()
+      await page.getByRole('button', { name: 'Remove', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('button', { name: 'Set up' }).waitFor()
+    })
+  })
+
+  // The last: it ends the admin's other sessions.
+  test('an admin who lacks the second factor that is asked for sets one up and is in', async () => {
+    await visit('/dashboard/settings', async (page) => {
+      await signIn(page)
+      await page.getByLabel('Ask a second factor of every admin').check()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Set up a second factor of your own first').waitFor()
+    })
+    const due = await asAdmin<{ member: object }>('GET', '/session')
+    await visit(
+      '/dashboard/models',
+      async (page) => {
+        await signIn(page)
+        await heading(page, 'Models').waitFor()
+        let isDue = true
+        await page.route('**/admin/api/session', async (route) =>
+          route.request().method() === 'GET' && isDue
+            ? route.fulfill({ json: { ...due, second_factor_due: true } })
+            : route.continue(),
+        )
+        await page.reload()
+        await heading(page, 'Set up a second factor').waitFor()
+        expect(await page.getByRole('navigation').count()).toBe(0)
+        await page.getByRole('img', { name: 'The secret' }).waitFor()
+        expect(await faults(page)).toEqual([])
+        const secret = (await page.locator('.secret code').textContent()) ?? ''
+        await page.getByRole('textbox', { name: 'Code' }).fill(codeOf(secret))
+        await page.keyboard.press('Enter')
+        await heading(page, 'Recovery codes').waitFor()
+        isDue = false
+        await page.getByRole('button', { name: 'Done' }).click()
+        await heading(page, 'Models').waitFor()
+        await page.goto(`${gateway.url}/dashboard/settings`)
+        await page.getByRole('button', { name: 'Remove', exact: true }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+        await page.getByRole('button', { name: 'Set up' }).waitFor()
+      },
+      { viewport: { width: 360, height: 740 } },
+    )
   })
 })

@@ -31,7 +31,12 @@ export const onRefused: { run: () => void } = { run: () => undefined }
 export const onProof: { ask: () => Promise<boolean> } = { ask: async () => false }
 
 /** Who is at the page says who they are: what is refused then is the password. */
-const AT_THE_DOOR: ReadonlySet<RouteName> = new Set(['session.sign-in', 'session.password', 'session.prove'])
+const AT_THE_DOOR: ReadonlySet<RouteName> = new Set([
+  'session.sign-in',
+  'session.password',
+  'session.prove',
+  'invitation.accept',
+])
 
 /** Throws an ApiError. */
 export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {

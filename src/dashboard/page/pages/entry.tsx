@@ -4,14 +4,22 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { call } from '../lib/api.ts'
+import { ApiError, call } from '../lib/api.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { enter, MIN_PASSWORD, session } from '../lib/session.ts'
-import { Form, Text } from '../ui/fields.tsx'
+import { Code, Form, Text } from '../ui/fields.tsx'
 import { Brand } from '../ui/frame.tsx'
 import { Button, Failure, Loaded, Notice, useTitle } from '../ui/parts.tsx'
 
-const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChildren; children: ComponentChildren }) => {
+export const Alone = ({
+  title,
+  lead,
+  children,
+}: {
+  title: string
+  lead?: ComponentChildren
+  children: ComponentChildren
+}) => {
   useTitle(title)
   return (
     <main class="alone">
@@ -38,8 +46,15 @@ export const SignIn = () => (
 const SignInForm = ({ known = '' }: { known?: string | undefined }) => {
   const [name, setName] = useState(known)
   const [password, setPassword] = useState('')
+  const [code, setCode] = useState<string>()
   const signing = useAction(async () => {
-    enter(await call('session.sign-in', { name: name.trim(), password }))
+    try {
+      enter(await call('session.sign-in', { name: name.trim(), password, ...(code === undefined ? {} : { code }) }))
+    } catch (error) {
+      // The password is right; that a code is needed, too, is no failure.
+      if (code === undefined && error instanceof ApiError && error.param === 'code') setCode('')
+      else throw error
+    }
   })
   return (
     <Form onSubmit={() => void signing.run()} error={signing.error}>
@@ -53,6 +68,7 @@ const SignInForm = ({ known = '' }: { known?: string | undefined }) => {
         required
         autoFocus={known !== ''}
       />
+      {code !== undefined && <Code value={code} onChange={setCode} autoFocus />}
       <Button kind="primary" type="submit" busy={signing.busy}>
         Sign in
       </Button>
@@ -179,10 +195,12 @@ const Accept = ({ token }: { token: string }) => {
   const opened = useResource((signal) => call('invitation.open', { token }, signal), [token])
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
+  const [code, setCode] = useState('')
   const { route } = useLocation()
   const accepting = useAction(async () => {
     sameOrThrow(password, again)
-    enter(await call('invitation.accept', { token, password }))
+    const more = opened.value?.needs_code === true ? { code } : {}
+    enter(await call('invitation.accept', { token, password, ...more }))
     route('/dashboard', true)
   })
   if (opened.error) {
@@ -198,7 +216,7 @@ const Accept = ({ token }: { token: string }) => {
   return (
     <Alone title="You are invited">
       <Loaded of={opened} lines={4}>
-        {({ name, role }) => (
+        {({ name, role, needs_code }) => (
           <Form onSubmit={() => void accepting.run()} error={accepting.error}>
             <p>
               You will sign in as <b>{name}</b>
@@ -206,6 +224,7 @@ const Accept = ({ token }: { token: string }) => {
             </p>
             <input type="text" hidden autocomplete="username" value={name} readOnly />
             <PasswordFields password={password} onPassword={setPassword} again={again} onAgain={setAgain} />
+            {needs_code && <Code value={code} onChange={setCode} />}
             <Button kind="primary" type="submit" busy={accepting.busy}>
               Accept
             </Button>

@@ -9,7 +9,7 @@ import { compact, count, counted, dateTime, day, limitField } from '../lib/forma
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Buttons, countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
+import { Buttons, Check, countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
@@ -115,6 +115,7 @@ const MembersTable = ({
               <span class="sub narrow">
                 {member.role}, {counted(member.keys, 'key')}
               </span>
+              {member.second_factor && <span class="sub">with a second factor</span>}
               {member.status === 'invited' && (
                 <span class="sub">
                   {member.invitation_expires_at
@@ -199,6 +200,7 @@ const MemberDialog = ({
   const [maxDays, setMaxDays] = useState(limitField(before.max_expiry_days))
   const [models, setModels] = useState(before.models)
   const [tools, setTools] = useState(toolsField(before.server_tools))
+  const [unsecured, setUnsecured] = useState(false)
   const saving = useAction(async () => {
     const limits: MemberLimits = {
       max_keys: countOrNull(maxKeys, 'Keys'),
@@ -215,6 +217,7 @@ const MemberDialog = ({
         ...changesWithin('limits', before, limits),
       }
       await call('members.update', { id: of.id, ...changes })
+      if (unsecured) await call('members.remove-second-factor', { id: of.id })
       onDone()
     }
     onClose()
@@ -255,6 +258,14 @@ const MemberDialog = ({
             <ModelsField value={models} onChange={setModels} />
             <ServerToolsField value={tools} onChange={setTools} />
           </>
+        )}
+        {of?.second_factor && of.id !== session.value?.member?.id && (
+          <Check
+            label="Remove their second factor"
+            hint="For who has lost their phone and the recovery codes: the password alone is enough then."
+            checked={unsecured}
+            onChange={setUnsecured}
+          />
         )}
         <Buttons action={of === undefined ? 'Make the link' : 'Save'} busy={saving.busy} onCancel={onClose} />
       </Form>

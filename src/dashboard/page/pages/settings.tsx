@@ -14,6 +14,7 @@ import { LIMITS, LimitFields } from '../ui/key-form.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { OwnSessions } from './own-sessions.tsx'
+import { SecondFactor } from './second-factor.tsx'
 import { Tokens } from './tokens.tsx'
 
 export const Settings = () => (
@@ -24,6 +25,7 @@ export const Settings = () => (
     <OwnSessions />
     <div class="cols">
       <Password />
+      <SecondFactor />
     </div>
   </div>
 )
@@ -43,7 +45,15 @@ type Put = Ask<'settings.put'>
 const IN_FILE: ReadonlySet<keyof Put> = new Set(['khr_per_usd', 'retention_days', 'limits'] as const)
 
 /** The fields' texts. */
-const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_proxy, session_days }: SettingsValue) => ({
+const draftOf = ({
+  khr_per_usd,
+  retention_days,
+  limits,
+  key_defaults,
+  trust_proxy,
+  session_days,
+  second_factor_for_admins,
+}: SettingsValue) => ({
   rate: String(khr_per_usd),
   retention: String(retention_days),
   rpm: countField(limits.rpm),
@@ -53,6 +63,7 @@ const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_prox
   expiry: String(key_defaults.expires_days),
   models: key_defaults.models,
   trust: trust_proxy,
+  factor: second_factor_for_admins,
   sessionDays: String(session_days),
 })
 
@@ -78,6 +89,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       khr_per_usd: number(draft.rate, 'Riel for one US dollar', (value) => value > 0, 'above 0'),
       retention_days: number(draft.retention, 'Keep single exchanges', (value) => value >= 0, 'from 0 on'),
       trust_proxy: draft.trust,
+      second_factor_for_admins: draft.factor,
       session_days: number(
         draft.sessionDays,
         'Sign in again after',
@@ -85,9 +97,10 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
         `from 1 to ${MOST_SESSION_DAYS}, whole`,
       ),
     }
-    const { khr_per_usd, retention_days, trust_proxy, session_days, limits, key_defaults } = opened
+    const { khr_per_usd, retention_days, trust_proxy, session_days, second_factor_for_admins, limits, key_defaults } =
+      opened
     return {
-      ...changesOf({ khr_per_usd, retention_days, trust_proxy, session_days }, figures),
+      ...changesOf({ khr_per_usd, retention_days, trust_proxy, session_days, second_factor_for_admins }, figures),
       ...changesWithin('limits', limits, {
         rpm: needCount(draft.rpm, LIMITS.rpm),
         tpm: needCount(draft.tpm, LIMITS.tpm),
@@ -156,6 +169,12 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
               onChange={(sessionDays) => set({ sessionDays })}
               inputMode="numeric"
               hint={<>A session ends after 7 without use in any case; {origin('session_days')}</>}
+            />
+            <Check
+              label="Ask a second factor of every admin"
+              hint={<>Who has none sets one up before anything else; {origin('second_factor_for_admins')}</>}
+              checked={draft.factor}
+              onChange={(factor) => set({ factor })}
             />
             <Check
               label="Trust X-Forwarded headers"

@@ -46,21 +46,40 @@ type TextProps = Common & {
   pattern?: string
 }
 
-export const Text = ({ label, hint, bare, value, onChange, type = 'text', ...rest }: TextProps) => (
-  <Field {...{ label, hint, bare }}>
-    {(tied) => (
-      <input
-        class="input"
-        // The element's types tell its kinds apart; this one takes several.
-        type={type as 'text'}
-        value={value}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-        {...tied}
-        {...rest}
-      />
-    )}
-  </Field>
-)
+export const Text = ({ label, hint, bare, value, onChange, type = 'text', ...rest }: TextProps) => {
+  const input = useRef<HTMLInputElement>(null)
+  // The browser looks for it when a page or a dialog opens, not when a field joins the others.
+  useEffect(() => {
+    if (rest.autoFocus) input.current?.focus()
+  }, [])
+  return (
+    <Field {...{ label, hint, bare }}>
+      {(tied) => (
+        <input
+          ref={input}
+          class="input"
+          // The element's types tell its kinds apart; this one takes several.
+          type={type as 'text'}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          {...tied}
+          {...rest}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** Of a second factor. */
+export const Code = ({
+  hint = 'Of your authenticator, or a recovery code.',
+  ...rest
+}: {
+  value: string
+  onChange: (value: string) => void
+  hint?: string
+  autoFocus?: boolean
+}) => <Text label="Code" autocomplete="one-time-code" maxLength={40} required hint={hint} {...rest} />
 
 export const Area = ({
   label,
