@@ -1,6 +1,8 @@
 // The command line on a running server: the same words, the same output, the same exit codes as on its data directory.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { databasePath } from '../../src/config.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -242,9 +244,16 @@ describe('the same words', () => {
     }
   })
 
-  test('a label cannot write to the terminal', async () => {
+  test('a label that was given while all were taken cannot write to the terminal', async () => {
     const label = 'a\u001b]0;owned\u0007\u202eb'
-    const { key } = await desk.call('keys.create', desk.admin, { label })
+    const { key } = await desk.call('keys.create', desk.admin, { label: 'early' })
+    const database = new Database(databasePath(desk.config))
+    database.run('UPDATE keys SET label = ?, version = (SELECT max(version) + 1 FROM keys) WHERE id = ?', [
+      label,
+      key.id,
+    ])
+    database.close()
+    desk.server.gateway.store.refresh()
     for (const [, type] of WAYS) {
       for (const words of [
         ['keys', 'list'],

@@ -17,7 +17,7 @@ const VALID_MS = HOUR_MS
 
 export const adminResetLink = command({
   name: 'reset-link',
-  summary: 'Print a one-time link that sets a new password',
+  summary: 'Print a one-time link: sets a new password, removes the second factor',
   args: {
     name: {
       type: 'positional',
