@@ -44,7 +44,7 @@ describePage('one’s own affairs', ({ gateway, visit, signIn, joined, asAdmin }
           await page.getByRole('button', { name: 'Sign out Safari on iOS' }).click()
           expect(await faults(page)).toEqual([])
           await page.getByRole('dialog').getByRole('button', { name: 'Sign out there' }).click()
-          await page.getByText('Safari on iOS').waitFor({ state: 'detached' })
+          await page.getByRole('row', { name: /Safari on iOS/ }).waitFor({ state: 'detached' })
           await other.reload()
           await heading(other, 'Sign in').waitFor()
         },
