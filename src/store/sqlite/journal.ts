@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
-import { isFull, toAccessError } from './check.ts'
+import { isFull, toStoreError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { type KeptLock, keepLock } from './lock.ts'
@@ -226,7 +226,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         if (db.inTransaction) rollback.run()
         noted.clear()
         if (isFull(error)) checkpoints?.full()
-        throw path === undefined ? error : toAccessError(path, error)
+        throw path === undefined ? error : toStoreError(path, error)
       }
       ring.written(charges)
       for (const each of batch.ended ?? []) ended.add(each)
