@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { type Gateway, reportEnded } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { ClientBody } from '../relay/client-body.ts'
 import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { leastOutput, mostPerImage } from '../relay/route.ts'
@@ -22,6 +23,9 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
   return app
 }
 
+/** In a scope of its own: what `begin` leaves behind lives as long as the exchange, and would hold the body. */
+const leastInputOf = (body: ClientBody) => (): number => body.leastInput
+
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { wire, request, id, key, ticket } = post
   const { bodyWire, asSent, body, model, within } = await openPost(gateway, post, REQUESTS[wire])
@@ -36,7 +40,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     wire,
     stream,
     inputEstimate,
-    leastInput: () => body.leastInput,
+    leastInput: leastInputOf(body),
     outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
