@@ -72,6 +72,8 @@ export const shownModel = (model: Model): ShownModel => ({
   context_window: model.contextWindow,
   max_output_tokens: model.maxOutput,
   tokens_per_image: model.tokensPerImage,
+  tokens_per_second: model.tokensPer.second,
+  tokens_per_character: model.tokensPer.character,
   price: {
     ...shownRates(model.price),
     long_context:

@@ -2,6 +2,7 @@
 // caps and prices are the defaults a configuration overrides.
 
 import type { Quirks } from '../ir/quirks.ts'
+import { TOKENS_PER } from '../ir/usage.ts'
 import type { Model, Price } from './model.ts'
 
 type Row = Pick<Model, 'id' | 'provider' | 'family' | 'displayName'> &
@@ -46,6 +47,7 @@ const model = ({ context, released, quirks = {}, kind = 'text', ...row }: Row): 
   outputModalities: kind === 'image' ? ['image'] : ['text'],
   contextWindow: context,
   tokensPerImage: row.tokensPerImage ?? 0,
+  tokensPer: TOKENS_PER,
   createdAt: Date.parse(`${released}T00:00:00Z`) / 1000,
   upstream: row.id,
   quirks,

@@ -1,8 +1,12 @@
 // A model: what a client may ask for by id, and what the gateway knows of it.
 
 import type { Quirks } from '../ir/quirks.ts'
+import type { TokensPer } from '../ir/usage.ts'
+import type { Kind } from '../ir/wire.ts'
 
-type Modality = 'text' | 'image'
+/** What a model reads or makes. */
+export const MODALITIES = ['text', 'image', 'audio', 'embedding', 'moderation'] as const
+export type Modality = (typeof MODALITIES)[number]
 
 /**
  * USD per million tokens, which is micro-USD per token, for each class of usage. `cacheWrite1h`: of what is to be kept
@@ -23,8 +27,8 @@ export type Model = {
   provider: string
   family: string
   displayName: string
-  /** `text`: served on every text wire; `image`: on the images wire only. */
-  kind: 'text' | 'image'
+  /** `text`: served on every text wire; the others on one of their own only. */
+  kind: Kind
   inputModalities: Modality[]
   outputModalities: Modality[]
   /** Tokens of prompt and answer together. */
@@ -34,6 +38,8 @@ export type Model = {
   price: Price
   /** Tokens billed for one image when the provider reports none; 0 for text models. */
   tokensPerImage: number
+  /** For sound, where the provider reports no tokens. */
+  tokensPer: TokensPer
   /** Seconds since the epoch. */
   createdAt: number
   /** The provider's own id of the model. */

@@ -53,5 +53,7 @@ const modelJson = (model: ShownModel): ShownModel => ({
   context_window: model.context_window,
   max_output_tokens: model.max_output_tokens,
   tokens_per_image: model.tokens_per_image,
+  tokens_per_second: model.tokens_per_second,
+  tokens_per_character: model.tokens_per_character,
   price: model.price,
 })

@@ -2,7 +2,8 @@
 
 import { BUILTIN_ALIASES } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
-import type { Model, Price, Rates } from '../catalogue/model.ts'
+import type { Modality, Model, Price, Rates } from '../catalogue/model.ts'
+import { KINDS, type Kind } from '../ir/wire.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
@@ -74,19 +75,23 @@ const readModel = (
     reader.report(`${path}.max_output`, mismatch(file.max_output, allowed))
   }
   const upstream = file.upstream ?? upstreamAt(base, file.provider, providers)
-  const kind = file.kind ?? (file.output ? (file.output.includes('text') ? 'text' : 'image') : base.kind)
+  const kind = file.kind ?? (file.output ? kindOf(file.output) : base.kind)
   return {
     id: base.id,
     provider: file.provider ?? base.provider,
     family: file.family ?? base.family,
     displayName: file.display_name ?? base.displayName,
     kind,
-    inputModalities: file.input ?? base.inputModalities,
-    outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [kind]),
+    inputModalities: file.input ?? (kind === 'transcription' && kind !== base.kind ? ['audio'] : base.inputModalities),
+    outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [MADE[kind]]),
     contextWindow,
     maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
     price: file.price === undefined ? base.price : readPrice(reader, `${path}.price`, file.price, base),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
+    tokensPer: {
+      second: file.tokens_per_second ?? base.tokensPer.second,
+      character: file.tokens_per_character ?? base.tokensPer.character,
+    },
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
     upstream,
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
@@ -99,6 +104,20 @@ const upstreamAt = (base: Model, moved: string | undefined, providers: readonly 
   const to = moved === base.provider ? undefined : providers.find(({ id }) => id === moved)
   return (to && servedBy(to, base)?.upstream) ?? base.upstream
 }
+
+/** What a model of a kind makes. */
+const MADE: Readonly<Record<Kind, Modality>> = {
+  text: 'text',
+  image: 'image',
+  embedding: 'embedding',
+  moderation: 'moderation',
+  speech: 'audio',
+  transcription: 'text',
+}
+
+/** The kind of a model that makes that. */
+const kindOf = (output: readonly Modality[]): Kind =>
+  output.includes('text') ? 'text' : (KINDS.find((kind) => output.includes(MADE[kind])) ?? 'image')
 
 type FilePrice = NonNullable<FileModel['price']>
 

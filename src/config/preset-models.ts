@@ -3,6 +3,7 @@
 import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model, Price, Rates } from '../catalogue/model.ts'
+import { TOKENS_PER } from '../ir/usage.ts'
 import { ownName } from '../provider/own-names.ts'
 import type { PresetModel, PresetPrice } from '../provider/preset.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -24,6 +25,7 @@ export const blankModel = (id: string): Model => ({
   maxOutput: 16_384,
   price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   tokensPerImage: 0,
+  tokensPer: TOKENS_PER,
   createdAt: 0,
   upstream: id,
   quirks: {},

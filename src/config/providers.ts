@@ -1,6 +1,7 @@
 // The providers of a configuration: the built-in ones overridden, new ones added, accounts with their credentials.
 
 import type { Quirks } from '../ir/quirks.ts'
+import { PASS_WIRES } from '../ir/wire.ts'
 import { nearest } from '../lib/nearest.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { isLoopback, portOf, unspokenProxy, unspokenScheme } from '../lib/proxy.ts'
@@ -33,7 +34,7 @@ export const readProviders = (reader: Reader): Provider[] => {
       if (file.wires === undefined && preset === undefined) {
         const near = nearest(id, known)
         const hint = near === undefined ? '' : `; or did you mean the provider "${near}"?`
-        const wires = 'the wires it speaks (messages, responses, chat-completions, images), or a preset beside it'
+        const wires = `the wires it speaks (messages, responses, chat-completions, ${PASS_WIRES.join(', ')}), or a preset beside it`
         reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
       const base = preset === undefined ? blankProvider(id) : presetBase(id, preset)
@@ -153,7 +154,7 @@ const readHeaders = (
 
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
-const WIRE_PATHS = /\/(?:chat\/completions|responses|messages|images\/generations)$/
+const WIRE_PATHS = /\/(?:chat\/completions|responses|messages|embeddings|moderations|(?:images|audio)\/\w+)$/
 
 // What a version stood in the place of: the account's credential, for one, and the client's own key would go out for it.
 const FILLED_HEADERS = new Set([

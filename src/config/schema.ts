@@ -2,7 +2,9 @@
 // Closed everywhere: a misspelt member is an error, never a silent default.
 
 import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { MODALITIES } from '../catalogue/model.ts'
 import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
+import { KINDS, PASS_WIRES } from '../ir/wire.ts'
 import { allowedBy, type Words } from '../lib/allowed.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
@@ -111,7 +113,7 @@ const Provider = Type.Object(
       ),
     ),
     wires: Type.Optional(
-      Type.Array(oneOf(['messages', 'responses', 'chat-completions', 'images'], 'A wire'), {
+      Type.Array(oneOf(['messages', 'responses', 'chat-completions', ...PASS_WIRES], 'A wire'), {
         description: 'The wires it speaks, most preferred first',
         minItems: 1,
       }),
@@ -184,7 +186,7 @@ const Provider = Type.Object(
   closed,
 )
 
-const modality = oneOf(['text', 'image'], 'A modality')
+const modality = oneOf(MODALITIES, 'A modality')
 
 const rates = {
   input: usd('fresh input'),
@@ -198,7 +200,7 @@ const Model = Type.Object(
   {
     provider: Type.Optional(Type.String({ description: 'The provider that serves it; needed for a new model' })),
     upstream: Type.Optional(Type.String({ description: "The provider's own id of it", minLength: 1 })),
-    kind: Type.Optional(oneOf(['text', 'image'], 'text: on the text wires; image: on the images wire')),
+    kind: Type.Optional(oneOf(KINDS, 'What it does: text on the text wires, each other on a wire of its own (text)')),
     family: Type.Optional(Type.String({ description: 'What it is listed under (default other)', minLength: 1 })),
     display_name: Type.Optional(Type.String({ description: 'Its name for people (default its id)', minLength: 1 })),
     input: Type.Optional(Type.Array(modality, { description: 'What it reads', minItems: 1 })),
@@ -233,6 +235,20 @@ const Model = Type.Object(
       ),
     ),
     tokens_per_image: Type.Optional(count('Tokens billed for an image when the provider reports none')),
+    tokens_per_second: Type.Optional(
+      Type.Number({
+        description: 'Transcription: tokens that a second of sound counts for, where the provider tells no tokens (10)',
+        minimum: 0,
+        maximum: 1_000_000,
+      }),
+    ),
+    tokens_per_character: Type.Optional(
+      Type.Number({
+        description: 'Speech: tokens that a character of its text counts for, where the provider tells no tokens (1)',
+        minimum: 0,
+        maximum: 1_000_000,
+      }),
+    ),
     created: Type.Optional(
       Type.String({
         description: 'Release date',

@@ -1,6 +1,6 @@
 // One demo vendor as a loopback HTTP server: credential, directives, checks, answer, in the vendor's own order.
 
-import { type JsonObject, parseObject } from '../ir/json.ts'
+import { type Json, type JsonObject, parseObject } from '../ir/json.ts'
 import { createRecent } from '../lib/recent.ts'
 import { type Directive, type DirectiveName, failureOf, numberOf, readDirectives } from './directive.ts'
 import { randomId } from './id.ts'
@@ -67,7 +67,7 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
       const wire = vendor.wires[entry.path]
       if (wire === undefined || request.method !== 'POST') throw vendor.notFound(entry.path)
       if (entry.body.length > MOST_BYTES) throw vendor.failure('too_large', wire.wire)
-      const body = parseObject(entry.body)
+      const body = (await formIn(request)) ?? parseObject(entry.body)
       if (body === undefined) throw vendor.invalidJson()
       const directives = inForce(wire.said(body))
       const early = await before(directives, wire, request, headers)
@@ -127,6 +127,13 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
     const told = (...names: DirectiveName[]) => directives.find(({ name }) => names.includes(name))
     const fault = told('stream-error')
     if (fault) throw failure(failureOf(fault.argument, 'overloaded'))
+    const isJson = typeof body !== 'string' && !(body instanceof Uint8Array)
+    if (!isJson) {
+      const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'audio/wav'
+      return new Response(typeof body === 'string' ? body : new Uint8Array(body), {
+        headers: { ...headers, 'content-type': type },
+      })
+    }
     const text = JSON.stringify(body)
     const json = told('malformed') ? text.slice(0, -1) : text
     const half = Math.floor(json.length / 2)
@@ -151,7 +158,7 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
         wire: vendor.wires[path]?.wire,
         path,
         headers: Object.fromEntries(request.headers),
-        body: await request.text(),
+        body: await request.clone().text(),
         at: Date.now(),
         aborted: false,
       }
@@ -170,6 +177,20 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
       await server.stop(true)
     },
   }
+}
+
+/** A form's texts, and of its files what is known of them. */
+const formIn = async (request: Request): Promise<JsonObject | undefined> => {
+  if (!/^multipart\/form-data/i.test(request.headers.get('content-type') ?? '')) return undefined
+  const form = await request.formData().catch(() => undefined)
+  if (form === undefined) return undefined
+  const shown = async (value: string | File): Promise<Json> =>
+    typeof value === 'string' ? value : { filename: value.name, type: value.type, bytes: value.size }
+  const members = [...new Set(form.keys())].map(async (name): Promise<[string, Json]> => {
+    const [first = null, ...more] = await Promise.all(form.getAll(name).map(shown))
+    return [name, more.length === 0 ? first : [first, ...more]]
+  })
+  return Object.fromEntries(await Promise.all(members))
 }
 
 const HTML = `<!doctype html><html><head><title>502 Bad Gateway</title></head><body>${MARKER}</body></html>`

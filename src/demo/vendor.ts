@@ -2,8 +2,9 @@
 // servers of their own: nothing in the gateway's serving path knows them, and they know nothing of it.
 
 import { asList, asObject, asText, type Json, type JsonObject } from '../ir/json.ts'
+import type { Wire } from '../ir/wire.ts'
 
-export type DemoWireName = 'messages' | 'chat-completions' | 'responses' | 'images' | 'count-tokens'
+export type DemoWireName = Wire | 'count-tokens'
 
 /** The failures a vendor can be asked for, whatever words it has for them. */
 export const FAILURES = [
@@ -42,7 +43,8 @@ export class VendorError extends Error {
 /** A request the vendor accepted. `play` yields the same answer as `body`, as frames of its stream. */
 type Accepted = {
   stream: boolean
-  body: JsonObject
+  /** A text or bytes where the answer is no JSON. */
+  body: JsonObject | string | Uint8Array
   play?: () => Iterable<string>
   /** The frames with which the vendor ends a stream it breaks off after `sent` frames. */
   broken?: (error: VendorError, sent: number) => string

@@ -3,23 +3,27 @@
 import { type GatewayError, invalidRequest, unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
-import type { Wire } from '../ir/wire.ts'
+import type { Operation, Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
+import { isMultipart } from '../lib/multipart.ts'
 import { type ClientBody, openBody, openText, surveyBody } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
-import { wireOf } from '../relay/route.ts'
+import { openForm } from '../relay/form-body.ts'
+import { wireOf, wiresOf } from '../relay/route.ts'
 import { requireSight } from '../relay/sight.ts'
 import { withinOf } from '../relay/within.ts'
-import { admit, type Check, REQUESTS } from './admit.ts'
+import { CODECS } from '../wire/index.ts'
+import { admit, type Check, REQUESTS, requireWire } from './admit.ts'
 import { expandable, isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 import { requireServerTools } from './server-tools.ts'
 
 /** A request whose key is valid and within its limits. */
 export type Post = {
+  readonly asked: Operation
   readonly wire: Wire
   readonly request: Request
   /** The request id the client sees. */
@@ -39,11 +43,12 @@ export type Post = {
 /** An error that `answer` throws becomes an error response. */
 export const answerPost = async (
   gateway: Gateway,
-  wire: Wire,
+  asked: Operation,
   request: Request,
   answer: (post: Post) => Promise<Response>,
 ): Promise<Response> => {
   const id = requestId()
+  const { wire } = CODECS[asked]
   let key: Key | undefined
   let post: Post | undefined
   try {
@@ -52,7 +57,7 @@ export const answerPost = async (
     shed(gateway, key, announced)
     const changes = gateway.store.keys.changes()
     const ticket = gateway.limits.enter(key)
-    post = { wire, request, id, key, changes, ticket, counted: announced, held: 0, admitted: false }
+    post = { asked, wire, request, id, key, changes, ticket, counted: announced, held: 0, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
     gateway.arriving.add(key.id, announced)
     return await answer(post)
@@ -143,9 +148,12 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
     hurried: () => gateway.descriptors.short(),
     holding: (held) => hold(gateway, post, held),
   })
-  const survey = await surveyBody(bytes, gateway.turns)
+  const contentType = post.request.headers.get('content-type')
+  const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
+  const survey = form === undefined ? await surveyBody(bytes, gateway.turns) : undefined
   const asSent = await gateway.turns(bytes.byteLength, () => {
     requireStill(gateway, post)
+    if (form !== undefined) return openForm(bytes, form)
     return openBody(bytes, (name) => translates(gateway, post.wire, name), survey)
   })
   return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent))
@@ -159,10 +167,18 @@ const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, reque
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
-const opened = (gateway: Gateway, { wire, key }: Post, check: Check, asSent: ClientBody): Opened => {
+const opened = (gateway: Gateway, { asked, wire, key }: Post, check: Check, asSent: ClientBody): Opened => {
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
-  const model = admit(bodyWire, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const model = admit(
+    bodyWire === wire ? asked : bodyWire,
+    fit,
+    asSent,
+    key,
+    gateway.catalogue,
+    gateway.config.hideForbiddenModels,
+  )
+  requireWire(bodyWire, model, wiresOf(gateway, { model, key }))
   if (bodyWire !== wire && asSent.outline.background === true) {
     // On this wire the client could not read the answer later.
     const say = 'an answer in the background is given at POST /v1/responses only. Ask there, or leave it out.'

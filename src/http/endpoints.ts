@@ -1,8 +1,9 @@
 // The client API as data: which methods are served where, for discovery, wrong methods and the OpenAPI document.
 
-import type { Wire } from '../ir/wire.ts'
+import type { Operation, Wire } from '../ir/wire.ts'
 
-export type ListedEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: string; wire: Wire | null }
+/** `asked`: what a model is asked for there. */
+export type ListedEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: string; wire: Wire | null; asked?: Operation }
 
 export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'GET', path: '/v1', wire: null },
@@ -20,6 +21,13 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'DELETE', path: '/v1/responses/{id}', wire: 'responses' },
   { method: 'POST', path: '/v1/responses/{id}/cancel', wire: 'responses' },
   { method: 'GET', path: '/v1/responses/{id}/input_items', wire: 'responses' },
+  { method: 'POST', path: '/v1/images/edits', wire: 'images', asked: 'images/edits' },
+  { method: 'POST', path: '/v1/images/variations', wire: 'images', asked: 'images/variations' },
+  { method: 'POST', path: '/v1/embeddings', wire: 'embeddings' },
+  { method: 'POST', path: '/v1/moderations', wire: 'moderations' },
+  { method: 'POST', path: '/v1/audio/speech', wire: 'audio', asked: 'audio/speech' },
+  { method: 'POST', path: '/v1/audio/transcriptions', wire: 'audio', asked: 'audio' },
+  { method: 'POST', path: '/v1/audio/translations', wire: 'audio', asked: 'audio/translations' },
 ]
 
 /** The paths of an endpoint: also with /v1 twice, for clients that add it to a base URL that ends in it. */

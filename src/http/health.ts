@@ -34,7 +34,7 @@ const discovery = (): Response =>
     name: 'sluice',
     version: VERSION,
     status: 'ok',
-    endpoints: ENDPOINTS,
+    endpoints: ENDPOINTS.map(({ method, path, wire }) => ({ method, path, wire })),
     documentation: '/docs',
   })
 

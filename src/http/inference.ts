@@ -1,25 +1,27 @@
 // The POST endpoints of the wires: an admitted request becomes an exchange, with a reservation, and is relayed.
 
 import { Elysia } from 'elysia'
+import type { Model } from '../catalogue/model.ts'
 import { type Gateway, reportEnded } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
-import type { Wire } from '../ir/wire.ts'
-import type { ClientBody } from '../relay/client-body.ts'
+import { isChatWire, type Operation } from '../ir/wire.ts'
+import { type ClientBody, withEstimate } from '../relay/client-body.ts'
 import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { leastOutput, mostPerImage } from '../relay/route.ts'
+import type { Expected, PassCodec } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, giveBack, openPost, type Post, reachedProvider } from './client-post.ts'
 import { reported } from './respond.ts'
 
-type Endpoint = { wire: Wire; paths: readonly string[] }
+type Endpoint = { asked: Operation; paths: readonly string[] }
 
-export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
-  const app = new Elysia({ name: `inference:${wire}` })
+export const inference = (gateway: Gateway, { asked, paths }: Endpoint) => {
+  const app = new Elysia({ name: `inference:${asked}` })
   const answer = async (post: Post): Promise<Response> => relayExchange(gateway, await begin(gateway, post))
   for (const path of paths)
-    app.post(path, ({ request }) => answerPost(gateway, wire, request, answer), { parse: 'none' })
+    app.post(path, ({ request }) => answerPost(gateway, asked, request, answer), { parse: 'none' })
   return app
 }
 
@@ -27,11 +29,12 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 const leastInputOf = (body: ClientBody) => (): number => body.leastInput
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
-  const { wire, request, id, key, ticket } = post
-  const { bodyWire, asSent, body, model, within } = await openPost(gateway, post, REQUESTS[wire])
+  const { asked, wire, request, id, key, ticket } = post
+  const { bodyWire, asSent, body: sent, model, within } = await openPost(gateway, post, REQUESTS[asked])
+  const codec = CODECS[asked]
+  const { body, expected } = expecting(codec, sent, model)
   const { outline, inputEstimate } = body
-  const stream = outline.stream === true
-  const codec = CODECS[wire]
+  const stream = codec.isStream?.(outline) ?? outline.stream === true
   const begunAt = performance.now()
   const reservation = await gateway.ledger.reserve({
     exchangeId: id,
@@ -40,12 +43,12 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     wire,
     stream,
     inputEstimate,
-    leastInput: leastInputOf(body),
+    ...(expected === undefined ? { leastInput: leastInputOf(body) } : {}),
     outputCap: CODECS[bodyWire].outputCap(outline),
-    maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput,
+    maxOutput: expected?.output ?? (wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput),
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
-    leastOutput: wire === 'images' ? 0 : leastOutput(gateway, { model, key, bodyWire }),
-    fixed: wire === 'images',
+    leastOutput: isChatWire(wire) ? leastOutput(gateway, { model, key, bodyWire }) : 0,
+    fixed: !isChatWire(wire),
   })
   const client = enter(gateway, post)
   let running = true
@@ -86,4 +89,14 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
       reportEnded(gateway, exchange, summary)
     },
   }
+}
+
+/** The body, its estimate that of its wire where that has one of its own. */
+const expecting = (
+  codec: PassCodec,
+  body: ClientBody,
+  { tokensPer: per }: Model,
+): { body: ClientBody; expected: Expected | undefined } => {
+  const expected = codec.expects?.(body.outline, body.inputEstimate, { per, whole: () => body.whole().body })
+  return { body: expected === undefined ? body : withEstimate(body, expected.input), expected }
 }

@@ -3,7 +3,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { ChatWire, Wire } from '../ir/wire.ts'
+import type { ChatWire, Operation } from '../ir/wire.ts'
 import { VERSION } from '../version.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
@@ -26,7 +26,7 @@ const hello = [{ role: 'user', content: 'Say hello' }]
 const COUNTING =
   'By the provider’s own count, which bills nothing; where it has none, by a tokenizer, and `x-gateway-estimated` says so.'
 
-const WIRES: Record<Wire, OperationText & { answer: string }> = {
+const WIRES: Record<Operation, OperationText & { answer: string }> = {
   'chat-completions': {
     id: 'createChatCompletion',
     summary: 'Chat completions',
@@ -51,6 +51,51 @@ const WIRES: Record<Wire, OperationText & { answer: string }> = {
     summary: 'Image generation',
     answer: 'The images, base64 or by URL.',
     example: { model: 'vendorB-image-1', prompt: 'A lock on a canal', size: '1024x1024' },
+  },
+  'images/edits': {
+    id: 'createImageEdit',
+    summary: 'Image edits',
+    description: 'A form with the pictures to change, or JSON where the provider takes it.',
+    answer: 'The images, base64 or by URL.',
+  },
+  'images/variations': {
+    id: 'createImageVariation',
+    summary: 'Image variations',
+    description: 'A form with the picture to vary.',
+    answer: 'The images, base64 or by URL.',
+  },
+  embeddings: {
+    id: 'createEmbedding',
+    summary: 'Embeddings',
+    description: 'With a model of the kind `embedding`.',
+    answer: 'The vectors, as numbers or in base64.',
+    example: { model: 'text-embedding-3-small', input: 'A lock on a canal' },
+  },
+  moderations: {
+    id: 'createModeration',
+    summary: 'Moderation',
+    description: 'With a model of the kind `moderation`: the first one here where none is named.',
+    answer: 'What was found in the text.',
+    example: { input: 'A lock on a canal' },
+  },
+  audio: {
+    id: 'createTranscription',
+    summary: 'Transcription',
+    description: 'A form with the sound, and a model of the kind `transcription`.',
+    answer: 'The transcript, in the format that was asked for, or its events when streamed.',
+  },
+  'audio/translations': {
+    id: 'createTranslation',
+    summary: 'Translation of speech',
+    description: 'Into English: a form with the sound, and a model of the kind `transcription`.',
+    answer: 'The translation, in the format that was asked for.',
+  },
+  'audio/speech': {
+    id: 'createSpeech',
+    summary: 'Speech',
+    description: 'With a model of the kind `speech`.',
+    answer: 'The sound, as it is made; its events with `stream_format: sse`.',
+    example: { model: 'tts-1', input: 'A lock on a canal', voice: 'alloy' },
   },
 }
 
@@ -210,9 +255,16 @@ const post = (
   text: OperationText,
   schema: TSchema,
   answer: { description: string; headers?: object; content: object },
+  takesForms = false,
 ) => ({
   ...named(text, 'post'),
-  requestBody: { required: true, content: json(withDescriptions(schema), text.example) },
+  requestBody: {
+    required: true,
+    content: {
+      ...(takesForms ? { 'multipart/form-data': { schema: withDescriptions(schema) } } : {}),
+      ...json(withDescriptions(schema), text.example),
+    },
+  },
   responses: {
     '200': {
       ...answer,
@@ -222,12 +274,18 @@ const post = (
   },
 })
 
-const infer = (wire: Wire) => {
+const infer = (asked: Operation) => {
+  const { requestSchema, isStream, isRaw, isText, takesForms } = CODECS[asked]
   const event = { 'text/event-stream': { schema: { type: 'string', description: 'Frames of the wire.' } } }
-  return post(WIRES[wire], CODECS[wire].requestSchema, {
-    description: WIRES[wire].answer,
-    content: { ...json({ type: 'object' }), ...event },
-  })
+  const streams = isStream?.({ stream: true }) !== false
+  const sound = { 'audio/*': { schema: { type: 'string', format: 'binary' } } }
+  const text = { 'text/plain': { schema: { type: 'string' } } }
+  const content = {
+    ...(isRaw === undefined ? json({ type: 'object' }) : sound),
+    ...(isText === undefined ? {} : text),
+    ...(streams ? event : {}),
+  }
+  return post(WIRES[asked], requestSchema, { description: WIRES[asked].answer, content }, takesForms)
 }
 
 const count = ({ wire, ...text }: OperationText & { wire: ChatWire }) =>
@@ -242,7 +300,7 @@ const operation = (endpoint: ListedEndpoint): object => {
   if (counted !== undefined) return count(counted)
   const text = BACKGROUND[`${endpoint.method} ${endpoint.path}`]
   if (text !== undefined) return background(text)
-  return endpoint.wire === null ? read(endpoint) : infer(endpoint.wire)
+  return endpoint.wire === null ? read(endpoint) : infer(endpoint.asked ?? endpoint.wire)
 }
 
 /** What operations are listed under, in this order. */
@@ -262,7 +320,8 @@ export const openApi = () => {
     info: {
       title: 'sluice',
       version: VERSION,
-      description: 'One API in front of many models: three text wires and images, any wire with any model of its kind.',
+      description:
+        'One API in front of many models: three text wires, any wire with any model; images, embeddings and moderation beside them.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }],

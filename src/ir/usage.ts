@@ -19,6 +19,12 @@ export type Usage = {
   inferenceGeo?: string
 }
 
+/** How many tokens what vendors bill otherwise counts for: a second of sound that is heard, a character that is spoken. */
+export type TokensPer = { second: number; character: number }
+
+/** Where a model says nothing of it. */
+export const TOKENS_PER: TokensPer = { second: 10, character: 1 }
+
 /** What is billed: the sum of the disjoint classes. */
 export const totalTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + (usage.output ?? 0)

@@ -28,5 +28,8 @@ export const BUILTIN_PROVIDERS: readonly Provider[] = [
     auth: 'x-api-key',
     versionHeader: { name: 'vendorA-version', value: '2023-06-01' },
   },
-  { ...blankProvider('vendor_b'), wires: ['responses', 'chat-completions', 'images'] },
+  {
+    ...blankProvider('vendor_b'),
+    wires: ['responses', 'chat-completions', 'images', 'embeddings', 'moderations', 'audio'],
+  },
 ]

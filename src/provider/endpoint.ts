@@ -1,26 +1,33 @@
 // Where a wire of a provider is reached: its account's base URL and the wire's path, for answers, for counts and for
 // answers it keeps.
 
-import type { Wire } from '../ir/wire.ts'
+import type { Operation, Wire } from '../ir/wire.ts'
 import type { Account } from './provider.ts'
 
-const PATHS: Record<Wire, string> = {
+const PATHS: Record<Operation, string> = {
   'chat-completions': '/chat/completions',
   responses: '/responses',
   messages: '/v1/messages',
   images: '/images/generations',
+  'images/edits': '/images/edits',
+  'images/variations': '/images/variations',
+  embeddings: '/embeddings',
+  moderations: '/moderations',
+  audio: '/audio/transcriptions',
+  'audio/speech': '/audio/speech',
+  'audio/translations': '/audio/translations',
 }
 
 /** Below a wire's own path. */
 const COUNTING_PATHS: Partial<Record<Wire, string>> = { messages: '/count_tokens', responses: '/input_tokens' }
 
 /**
- * The URL of a wire. The messages wire adds `/v1/messages` (a base that ends in `/v1` is taken without it, so that a
+ * The URL of what is asked on a wire. The messages wire adds `/v1/messages` (a base that ends in `/v1` is taken without it, so that a
  * provider of all wires needs one base URL); the others add their path to a base that ends in `/v1` itself. A query
  * on the base URL is kept, and `{model}` in it stands for the provider's id of the model.
  */
-export const endpoint = (account: Account, wire: Wire, model = ''): string =>
-  urlOf(account, wire, PATHS[wire]).replace(MODEL, encodeURIComponent(model))
+export const endpoint = (account: Account, asked: Operation, model = ''): string =>
+  urlOf(account, asked, PATHS[asked]).replace(MODEL, encodeURIComponent(model))
 
 /** Where older APIs name the model: in the path. */
 const MODEL = '{model}'
@@ -54,7 +61,7 @@ export const bareUrl = (baseUrl: string): string => {
   return origin + pathname.replace(/\/+$/, '')
 }
 
-const urlOf = (account: Account, wire: Wire, path: string): string => {
+const urlOf = (account: Account, wire: Operation, path: string): string => {
   const question = account.baseUrl.indexOf('?')
   const base = question === -1 ? account.baseUrl : account.baseUrl.slice(0, question)
   const query = question === -1 ? '' : account.baseUrl.slice(question)

@@ -1,7 +1,7 @@
 // A conversation stays on its account, for the vendors' prompt caches are per account.
 
 import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
-import type { Wire } from '../ir/wire.ts'
+import { isChatWire, type Wire } from '../ir/wire.ts'
 import { createRecent } from '../lib/recent.ts'
 import type { ClientBody } from './client-body.ts'
 
@@ -53,7 +53,7 @@ export const conversationOf = (
   ]) {
     if (typeof named === 'string' && named !== '') return { id: idOf(keyId, named), continued: true }
   }
-  if (wire === 'images') return undefined
+  if (!isChatWire(wire)) return undefined
   const { body } = client.whole()
   const turns = wire === 'responses' ? body.input : body.messages
   if (!Array.isArray(turns)) return undefined

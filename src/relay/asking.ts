@@ -4,7 +4,8 @@
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
 import { asList, asObject, asText, isObject, type JsonObject, parseJson } from '../ir/json.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import { TOKENS_PER } from '../ir/usage.ts'
+import { type ChatWire, isChatWire } from '../ir/wire.ts'
 import { nearestOf } from '../lib/nearest.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
@@ -75,7 +76,7 @@ export const askAccount = async (asking: Asking, models: readonly Model[]): Prom
 const isAccountFault = (verdict: Verdict): boolean => ACCOUNT_FAULTS.some((fault) => fault === verdict)
 
 const wireFor = ({ wires }: Provider, { kind }: Model): ChatWire | undefined =>
-  kind === 'text' ? wires.find((wire) => wire !== 'images') : undefined
+  kind === 'text' ? wires.find(isChatWire) : undefined
 
 const targetOf = ({ provider, account }: Asking, model: Model, wire: Target['wire']): Target => ({
   ...{ provider, account, model, wire },
@@ -321,6 +322,7 @@ const elsewhere = async (asking: Asking): Promise<string> => {
 const NO_MODEL: Model = {
   ...{ id: '', provider: '', family: '', displayName: '', kind: 'text', upstream: '', quirks: {} },
   ...{ inputModalities: [], outputModalities: [], contextWindow: 0, maxOutput: 0, tokensPerImage: 0, createdAt: 0 },
+  tokensPer: TOKENS_PER,
   price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
 }
 

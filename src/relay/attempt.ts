@@ -2,11 +2,12 @@
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
+import { isChatWire } from '../ir/wire.ts'
 import { withExact } from '../lib/json-exact.ts'
+import type { Frame } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, PassCodec, Tap, Undo } from '../wire/codec.ts'
-import { framesOf } from '../wire/images/frames.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
@@ -16,11 +17,11 @@ import { droppedBetas } from './betas.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import { type Exchange, type Relay, secondsOf } from './exchange.ts'
-import { EVENT_STREAM, picturesFromStream, streamFromWhole, wholeFromStream } from './other-form.ts'
+import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from './other-form.ts'
 import { imagesAsked } from './pictures.ts'
 import type { Target } from './route.ts'
 import { requireSight } from './sight.ts'
-import { beginning, endedSource, joined, readFrom, type Source } from './source.ts'
+import { beginning, endedSource, joined, rawTap, readBytes, readFrom, type Source } from './source.ts'
 import {
   askOf,
   capFor,
@@ -45,15 +46,22 @@ export type JsonAnswer = {
   rawUsage: JsonObject | undefined
   /** The answer on the provider's wire, for counting where usage is missing. */
   body: JsonObject
+  /** What it is; absent for JSON. */
+  contentType?: string
 }
 
-/** A stream read up to its first output: `first` is the text for the client so far, without what ends the answer. */
+/**
+ * A stream read up to its first output: `first` is the text for the client so far, without what ends the answer, or bytes of
+ * what is no text.
+ */
 export type StreamAnswer = {
   kind: 'stream'
   target: Target
-  first: string
+  first: string | Uint8Array
   source: Source
   tap: Tap
+  /** Of what is no text. */
+  contentType?: string
 }
 
 export type Answer = JsonAnswer | StreamAnswer
@@ -78,12 +86,13 @@ export const attempt = async <Made extends Answer>(
   abort: AbortController,
   read: Read<Made>,
 ): Promise<Made> => {
-  const codec = CODECS[target.wire]
+  const codec = target.wire === exchange.wire ? exchange.codec : CODECS[target.wire]
   const plan = await planIn(relay, exchange, target, codec)
   // The client may have left while the plan waited for its turn.
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
-  const outgoing = { url: endpoint(target.account, target.wire, target.model.upstream), body: plan.body }
+  const url = endpoint(target.account, codec.operation ?? target.wire, target.model.upstream)
+  const outgoing = { url, body: plan.body, contentType: exchange.body.contentType }
   try {
     return await call(reading, outgoing, (response, heard) => read(reading, response, heard))
   } catch (error) {
@@ -139,7 +148,18 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
   const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
+  if (reading.codec.isText?.(reading.request.body.outline) === true && parseObject(received) === undefined)
+    return textAnswer(received, reading)
   return relay.turns(received.length, () => wholeAnswer(received, reading))
+}
+
+/** How the pages begin that proxies answer with. */
+const PAGE = /^\s*<(?:!doctype|html)\b/i
+
+const textAnswer = (text: string, { target }: Reading): JsonAnswer => {
+  if (PAGE.test(text)) throw malformedAnswer()
+  const told = { usage: undefined, rawUsage: undefined }
+  return { kind: 'json', target, text, ...told, body: { text }, contentType: 'text/plain; charset=utf-8' }
 }
 
 const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
@@ -149,7 +169,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
   const text = parsed === undefined ? JSON.stringify(body) : received
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
-  const read = codec.readUsage(body)
+  const read = codec.readUsage(body, target.model.tokensPer)
   const translated =
     plan.undo === undefined
       ? undefined
@@ -175,16 +195,17 @@ const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, targ
 const wholeIn = (text: string, reading: Reading): JsonObject => {
   const { request, target, codec, plan } = reading
   const isStream = EVENT_STREAM.test(text)
-  if (isStream && target.wire === 'images') return picturesFromStream(codec, text, askFor(reading))
+  if (isStream && codec.otherForm !== undefined)
+    return passedFromStream(codec, codec.otherForm.answer, text, askFor(reading))
   if (!hasOtherForm(reading) || !isStream) throw malformedAnswer()
   const ask = askFor(reading)
   const body = target.wire === request.wire ? ask.body : {}
   return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target, plan.cap))
 }
 
-/** Whether an answer can be turned into its other form: the IR holds one answer, and no images. */
+/** Whether an answer can be turned into its other form: the IR holds one answer, and nothing of other wires. */
 const hasOtherForm = ({ request, target }: Reading): boolean =>
-  target.wire !== 'images' && !wantsSeveral(request.body.outline)
+  isChatWire(target.wire) && !wantsSeveral(request.body.outline)
 
 const ownUndo = (target: Target, cap: number | undefined): Undo => ({
   ...(quirksOf(target).noDone === true ? { noDone: true } : {}),
@@ -224,22 +245,47 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           model: target.model.id,
           includeUsage: includeUsage(exchange.body.outline),
           images,
+          tokensPer: target.model.tokensPer,
           noDone: quirksOf(target).noDone === true,
           cap: plan.cap,
           now: secondsOf(relay.clock),
         })
       : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keptBy(reading))
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
-    const ended = (text: string, seenBy: Tap): StreamAnswer => ({
-      ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: seenBy },
+    const ended = (text: string, watched: Tap): StreamAnswer => ({
+      ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: watched },
     })
-    if (target.wire === 'images') return ended(eventsOfPictures(body, images, tap), tap)
+    const { otherForm } = codec
+    if (otherForm !== undefined) return ended(seenBy(tap, otherForm.frames(body, images)), tap)
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
     const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keptBy(reading))
     return ended(made.text, made.tap)
   })
+}
+
+/** What a stream of bytes says that it is; anything else may be said of an error. */
+const TEXTUAL = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?json)/i
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *; *[\w.+-]+=[\w.+-]+)*$/
+
+/** A stream of bytes: it can be told from an error only by what it says that it is. */
+export const openRaw: Read<StreamAnswer> = async ({ relay, target, codec, abort }, response) => {
+  const type = response.headers.get('content-type') ?? ''
+  if (TEXTUAL.test(type)) {
+    const body = parseObject(await readText(response, ERROR_BYTES, abort, { room: relay.room }))
+    throw (body && codec.faultIn(body)) ?? malformedAnswer()
+  }
+  // Sound may begin like anything, also like what is compressed.
+  const isPacked = response.headers.has('content-encoding')
+  const reader = isPacked ? await answerBody(response, abort) : (response.body?.getReader() ?? null)
+  if (reader === null) throw broken()
+  const tap = rawTap()
+  const source = readBytes(reader, tap, abort)
+  const first = await source.read()
+  if (first === undefined) throw broken()
+  const contentType = MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
+  return { kind: 'stream', target, first, source, tap, contentType }
 }
 
 /**
@@ -275,9 +321,9 @@ export const readToFirstOutput = async (
   }
 }
 
-/** The events of an answer with images, of which `most` were asked for, seen by the tap of the stream it stands in for. */
-const eventsOfPictures = (body: JsonObject, most: number, tap: Tap): string => {
-  const text = framesOf(body, most).map(tap.see).join('')
+/** The events of a whole answer, seen by the tap of the stream that it stands in for. */
+const seenBy = (tap: Tap, frames: readonly Frame[]): string => {
+  const text = frames.map(tap.see).join('')
   tap.end?.()
   if (tap.state !== 'done') throw tap.error ?? malformedAnswer()
   return text

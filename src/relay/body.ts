@@ -59,6 +59,11 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     if (ended || out === undefined) return
     try {
       answer?.source.abort.abort()
+      if (answer?.contentType !== undefined) {
+        // Of what is no text a client is told by its end, which does not come. The runtime would print a reason.
+        out.error()
+        return
+      }
       out.enqueue(utf8.encode((answer?.tap ?? options.newTap()).fail(error, requestId)))
       out.close()
     } finally {
@@ -75,9 +80,9 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     out?.close()
   }
 
-  const send = (text: string): void => {
+  const send = (piece: string | Uint8Array): void => {
     sentAt = performance.now()
-    out?.enqueue(utf8.encode(text))
+    out?.enqueue(typeof piece === 'string' ? utf8.encode(piece) : piece)
   }
 
   /** The stream's only timer, for all its timeouts. It checks the clock when it fires, so that no event has to reset it. */

@@ -2,6 +2,7 @@
 
 import { type ErrorOptions, GatewayError, type Remedy } from '../errors.ts'
 import { type JsonObject, parseJson, parseObject } from '../ir/json.ts'
+import { isChatWire } from '../ir/wire.ts'
 import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import { refusalOf, withRefusal } from '../wire/refusal-body.ts'
@@ -121,7 +122,7 @@ const withNames = async (
   sent: Outgoing['body'],
 ): Promise<GatewayError> => {
   const body = refusalOf(error)
-  if (body === undefined || sent === undefined || wire === 'images' || !mayName(error)) return error
+  if (body === undefined || sent === undefined || !isChatWire(wire) || !mayName(error)) return error
   const refused = await relay.turns(sent.length, () => refusedIn(wire, sentIn(sent), body))
   const { provider = {} } = error
   if (refused.sightless && error.code === 'upstream_error')

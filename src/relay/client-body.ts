@@ -29,6 +29,8 @@ export type Whole = { readonly text: string; body: JsonObject; plain: boolean }
 export type ClientBody = {
   /** Of its JSON text: in bytes, or in characters where it has been decoded. */
   readonly size: number
+  /** What it is sent as; absent for JSON. */
+  readonly contentType?: string
   /** What decisions are made by. Of a large body, long strings are cut to their beginnings. */
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
@@ -261,3 +263,15 @@ export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): Cli
   inputEstimate,
   outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !LONG.has(name))),
 })
+
+/** The body with another estimate. What it surely takes is not counted for that. */
+export const withEstimate = (body: ClientBody, inputEstimate: number): ClientBody => {
+  const { size, contentType, outline, mayShow, whole, edited } = body
+  const sent = contentType === undefined ? {} : { contentType }
+  return {
+    ...{ size, ...sent, outline, inputEstimate, mayShow, whole, edited },
+    get leastInput() {
+      return body.leastInput
+    },
+  }
+}

@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
-import type { ChatWire, Wire } from '../ir/wire.ts'
+import { type ChatWire, isChatWire, type Wire } from '../ir/wire.ts'
 import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Counting, PassCodec } from '../wire/codec.ts'
@@ -26,7 +26,7 @@ export type CountingWire = { wire: ChatWire; counting: Counting }
 
 /** Undefined for a wire without token counting. */
 export const countingWire = (wire: Wire): CountingWire | undefined => {
-  if (wire === 'images') return undefined
+  if (!isChatWire(wire)) return undefined
   const { counting } = CHAT_CODECS[wire]
   return counting && { wire, counting }
 }

@@ -8,7 +8,7 @@ import { tokenize } from './tokenizer.ts'
 
 const BYTES_PER_TOKEN = 4
 /** What vendors bill for a picture of common size. */
-const IMAGE_TOKENS = 1_500
+export const IMAGE_TOKENS = 1_500
 /** A page of a PDF is about this many base64 characters and about as many tokens as a picture. */
 const DOCUMENT_BYTES_PER_PAGE = 60_000
 /** Below this a string is never taken for a file, and its beginning of so many bytes tells whether it is one. */

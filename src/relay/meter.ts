@@ -5,7 +5,8 @@ import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
-import type { ChatCodec, Tap } from '../wire/codec.ts'
+import { isChatWire, type Wire } from '../ir/wire.ts'
+import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
@@ -67,11 +68,11 @@ export const meterWhole = async (
   asked = 1,
 ): Promise<Metered> => {
   const isDoubtful = told !== undefined && target.model.kind === 'text' && (!told.input || !told.output)
-  const usage = isDoubtful ? credible(told, writtenIn(chatCodec(target.wire), body) !== '') : told
+  const usage = isDoubtful ? credible(told, writtenIn(target.wire, body) !== '') : told
   if (usage?.output === undefined) return meterAnswer(inputEstimate, target, { usage, rawUsage, body })
   const answers = asked > 1 && Array.isArray(body.choices) ? body.choices.length : 1
   if (answers < 2) return meterReported(inputEstimate, usage, rawUsage)
-  const text = writtenIn(chatCodec(target.wire), body)
+  const text = writtenIn(target.wire, body)
   return meterReported(inputEstimate, ofAll(usage, answers, await countTokens(text)), rawUsage)
 }
 
@@ -137,14 +138,16 @@ const meterAnswer = async (
     const images = Array.isArray(body.data) ? body.data.length : 1
     return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
   }
-  const output = await countTokens(writtenIn(chatCodec(wire), body))
+  const output = await countTokens(writtenIn(wire, body))
   const estimate = { ...withPrompt(usage ?? {}, inputEstimate), output }
   // The service tier stands beside the usage, and is known even without one.
   return { usage: inTier(estimate, body.service_tier), rawUsage, estimated: true }
 }
 
-/** The text of the stream that a whole answer would have been, of all its choices. */
-const writtenIn = (codec: ChatCodec, body: JsonObject): string => {
+/** The text of the stream that a whole answer would have been, of all its choices; on other wires only what is written counts. */
+const writtenIn = (wire: Wire, body: JsonObject): string => {
+  if (!isChatWire(wire)) return typeof body.text === 'string' ? body.text : ''
+  const codec = chatCodec(wire)
   const answers = Array.isArray(body.choices) ? body.choices.map((choice) => ({ ...body, choices: [choice] })) : [body]
   try {
     const events = answers.flatMap((answer) => unfold(codec.decodeResponse(answer)))

@@ -4,9 +4,8 @@ import type { ChatEvent } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { requireWhole } from '../ir/whole.ts'
-import { framesIn } from '../lib/sse.ts'
+import { type Frame, framesIn } from '../lib/sse.ts'
 import type { Ask, ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../wire/codec.ts'
-import { answerOf } from '../wire/images/frames.ts'
 import { textOf } from '../wire/pass.ts'
 import { translateStream } from './translate.ts'
 import { broken } from './upstream.ts'
@@ -29,8 +28,13 @@ export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, und
   return { ...provider.encodeResponse(requireWhole(fold(events), undo.cap), ask), usage: decoder.rawUsage }
 }
 
-/** The same for images, however many they are. */
-export const picturesFromStream = (provider: PassCodec, text: string, { model, now }: Ask): JsonObject => {
+/** The same on a wire that is never translated, however many answers they are. */
+export const passedFromStream = (
+  provider: PassCodec,
+  answerOf: (frames: readonly Frame[]) => JsonObject,
+  text: string,
+  { model, now }: Ask,
+): JsonObject => {
   const frames = framesIn(text)
   const tap = provider.tap({ model, now, includeUsage: false, images: Number.POSITIVE_INFINITY })
   for (const frame of frames) tap.see(frame)

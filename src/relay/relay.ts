@@ -14,6 +14,7 @@ import {
   type Answer,
   attempt,
   type JsonAnswer,
+  openRaw,
   openStream,
   type Read,
   readAnswer,
@@ -35,10 +36,13 @@ import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
  */
 export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<Response> => {
   if (!exchange.stream) return answerJson(relay, exchange)
-  const running = runAttempts(relay, exchange, openStream)
+  const isRaw = exchange.codec.isRaw?.(exchange.body.outline) === true
+  const running = runAttempts(relay, exchange, isRaw ? openRaw : openStream)
   // The client may disconnect before anyone awaits this: its failure is settled then, and must not go unhandled.
   running.catch(() => undefined)
-  const answer = await withinEarlyStart(running, relay.earlyStartMs).catch(async (error) => {
+  // What is no text cannot be begun with a keep-alive.
+  const begun = isRaw ? running : withinEarlyStart(running, relay.earlyStartMs)
+  const answer = await begun.catch(async (error) => {
     throw await settleError(relay, exchange, error)
   })
   return answerStream(relay, exchange, answer ?? running)
@@ -89,7 +93,7 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
   if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
     settleLater(relay, exchange, backgroundAnswer, answer, promptOnly(exchange))
   else await settleJson(relay, exchange, answer)
-  return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
+  return new Response(answer.text, { headers: answerHeaders(exchange, answer.contentType ?? 'application/json') })
 }
 
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
@@ -126,10 +130,11 @@ const orReported = (counting: Promise<Metered>, { usage = {}, rawUsage }: Report
   counting.catch(() => ({ usage, rawUsage, estimated: true }))
 
 const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
+  const contentType = answer instanceof Promise ? undefined : answer.contentType
   const body = toBody({
     codec: exchange.codec,
     requestId: exchange.id,
-    keepAliveMs: relay.keepAliveMs,
+    keepAliveMs: contentType === undefined ? relay.keepAliveMs : Number.POSITIVE_INFINITY,
     begunAt: exchange.begunAt,
     answer,
     client: exchange.client,
@@ -142,7 +147,8 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     onEnd: (end) => onStreamEnd(relay, exchange, end, answer),
     onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
   })
-  return new Response(body, { headers: streamHeaders(exchange) })
+  const headers = contentType === undefined ? streamHeaders(exchange) : answerHeaders(exchange, contentType)
+  return new Response(body, { headers })
 }
 
 const onStreamEnd = async (

@@ -2,7 +2,7 @@
 
 import type { Model } from '../catalogue/model.ts'
 import { isObject } from '../ir/json.ts'
-import type { Wire } from '../ir/wire.ts'
+import { isChatWire, type Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS } from '../wire/index.ts'
@@ -87,14 +87,21 @@ const modelsOf = (
   return models
 }
 
+/** Every wire on which some model that may answer a request is reached. */
+export const wiresOf = (
+  relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'providers'>,
+  request: Pick<ClientRequest, 'model' | 'key'>,
+): Wire[] => modelsOf(relay, request).flatMap((model) => relay.providers.get(model.provider)?.wires ?? [])
+
 /** The lowest output cap that a request may be sent with on another wire than its own, in tokens; 0 where it stands. */
 export const leastOutput = (
   relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'providers'>,
   request: Pick<ClientRequest, 'model' | 'key' | 'bodyWire'>,
-): number => {
-  const wires = modelsOf(relay, request).flatMap((model) => relay.providers.get(model.provider)?.wires ?? [])
-  return Math.max(0, ...wires.map((wire) => (wire === request.bodyWire ? 0 : (CODECS[wire].leastOutput ?? 0))))
-}
+): number =>
+  Math.max(
+    0,
+    ...wiresOf(relay, request).map((wire) => (wire === request.bodyWire ? 0 : (CODECS[wire].leastOutput ?? 0))),
+  )
 
 /** The most tokens that each picture may cost, as any of a request's models may come to draw it. */
 export const mostPerImage = (
@@ -105,8 +112,7 @@ export const mostPerImage = (
 /** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
 export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   if (provider.wires.includes(wire)) return wire
-  if (wire === 'images') return undefined
-  return provider.wires.find((other) => other !== 'images')
+  return isChatWire(wire) ? provider.wires.find(isChatWire) : undefined
 }
 
 /** Whether a client may continue the answer to its request by the answer's id. */

@@ -4,13 +4,13 @@ import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { placeOf } from '../ir/place.ts'
 import type { Turn } from '../ir/request.ts'
-import type { Wire } from '../ir/wire.ts'
+import { type ChatWire, isChatWire, type Wire } from '../ir/wire.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
 import type { ClientBody } from './client-body.ts'
 
 /** Throws `invalid_request` that names the first picture in a body of that wire, where the model cannot see it. */
 export const requireSight = (wire: Wire, body: ClientBody, model: Model): void => {
-  if (wire === 'images' || model.inputModalities.includes('image') || !body.mayShow) return
+  if (!isChatWire(wire) || model.inputModalities.includes('image') || !body.mayShow) return
   for (const turn of turnsOf(wire, body)) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]
@@ -28,7 +28,7 @@ const shownIn = (part: Turn['parts'][number]): Turn['parts'][number][] =>
   part.type === 'document' && part.blocks !== undefined ? part.blocks : [part]
 
 /** None of a body that cannot be read: where it is translated that refuses it, and elsewhere its bytes pass. */
-const turnsOf = (wire: Exclude<Wire, 'images'>, client: ClientBody): readonly Turn[] => {
+const turnsOf = (wire: ChatWire, client: ClientBody): readonly Turn[] => {
   const codec = CHAT_CODECS[wire]
   const { body } = client.whole()
   try {

@@ -3,17 +3,17 @@
 import { GatewayError } from '../errors.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
-import { malformedAnswer } from '../wire/pass.ts'
+import { malformedAnswer, openNotes } from '../wire/pass.ts'
 import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
 /** The provider's end of a stream. */
 export type Source = {
   /**
-   * Text for the client, maybe '', without what ends the answer; undefined once the bytes are over. Throws GatewayError, or what
-   * the tap throws.
+   * Text for the client, maybe '', without what ends the answer, or bytes of what is no text; undefined once they are over.
+   * Throws GatewayError, or what the tap throws.
    */
-  read(): Promise<string | undefined>
+  read(): Promise<string | Uint8Array | undefined>
   /** The text that ends the answer, once the tap is `done`. */
   readonly end: string
   /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
@@ -169,3 +169,36 @@ export const readFrom = (
     },
   }
 }
+
+type RawTap = Tap & { over(): void }
+
+/** Of bytes that are no text: they are over when they end, and cannot tell of a failure. */
+export const rawTap = (): RawTap => {
+  const noted = openNotes()
+  return Object.assign(noted, {
+    see: () => '',
+    fail: () => '',
+    over: () => {
+      noted.state = 'done'
+    },
+  })
+}
+
+/** Bytes as they come. */
+export const readBytes = (reader: Reader, tap: RawTap, abort: AbortController): Source => ({
+  abort,
+  end: '',
+  drain: async () => {},
+  read: async () => {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        throw networkError(error, abort)
+      })
+      if (done) {
+        tap.over()
+        return undefined
+      }
+      if (value.byteLength > 0) return value
+    }
+  },
+})

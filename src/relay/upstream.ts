@@ -33,6 +33,8 @@ export type Outgoing = {
   method?: 'GET' | 'POST' | 'DELETE'
   url: string
   body?: string | Uint8Array<ArrayBuffer>
+  /** Of the body; JSON by default. */
+  contentType?: string | undefined
 }
 
 /**
@@ -51,7 +53,10 @@ export const send = async (
   const plain = requestHeaders(target, target.wire, client)
   const request = {
     method,
-    headers: auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain,
+    headers: {
+      ...(auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain),
+      ...(outgoing.contentType && { 'content-type': outgoing.contentType }),
+    },
     ...(body === undefined ? {} : { body }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.

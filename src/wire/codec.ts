@@ -13,8 +13,8 @@ import type { JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
-import type { Usage } from '../ir/usage.ts'
-import type { ChatWire, Wire } from '../ir/wire.ts'
+import type { TokensPer, Usage } from '../ir/usage.ts'
+import type { ChatWire, Operation, Wire } from '../ir/wire.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import type { OutputText } from '../lib/output-text.ts'
 import type { Frame } from '../lib/sse.ts'
@@ -152,6 +152,8 @@ export type TapOptions = {
   noDone?: boolean
   /** The output cap that was sent: see `answerEdits`. */
   cap?: number | undefined
+  /** Audio: what the model's seconds count for. */
+  tokensPer?: TokensPer
   /** Seconds since the epoch, for a failure before the provider has said anything. */
   now: number
 }
@@ -170,9 +172,16 @@ export type PassOptions = {
 /** `lost`: it takes from the request what the client has asked for, so that its path is listed as dropped. */
 export type PassEdit = Edit & { lost?: true }
 
+/** Tokens. */
+export type Expected = { input: number; output: number }
+
 /** What every wire has: bodies that pass through, taps, usage and errors. */
 export type PassCodec = {
   wire: Wire
+  /** What is asked of it. Absent: what its name stands for. */
+  operation?: Operation
+  /** Whether its requests may come as forms too, with files. */
+  takesForms?: true
   /** The schema of a client's body, open to unknown members. */
   requestSchema: TSchema
   /**
@@ -182,8 +191,19 @@ export type PassCodec = {
   passEdits(body: JsonObject, options: PassOptions, whole?: () => JsonObject): PassEdit[]
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */
   needsTranslation?(body: JsonObject): boolean
+  /** Whether the answer comes as a stream. Absent: where the body's `stream` says so. */
+  isStream?(body: JsonObject): boolean
+  /** Whether that stream is no text but bytes, which pass as they come. */
+  isRaw?(body: JsonObject): boolean
+  /** Whether a whole answer is a text that is no JSON. */
+  isText?(body: JsonObject): boolean
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
+  /**
+   * Wires whose requests have no cap: the tokens that a client's body is expected to come to, which are billed where the
+   * provider does not tell. `estimate`: of its texts.
+   */
+  expects?(body: JsonObject, estimate: number, more: { per: TokensPer; whole(): JsonObject }): Expected
   /** The lowest output cap that providers of the wire accept, in tokens: a translated request's is raised to it. */
   leastOutput?: number
   tap(options: TapOptions): Tap
@@ -192,10 +212,15 @@ export type PassCodec = {
    * The tap does the same.
    */
   answerEdits?(body: JsonObject, cap: number | undefined): Edit[]
+  /**
+   * Wires that are never translated: an answer in the form that was not asked for. `most`: as many answers as were asked
+   * for; the others are left out.
+   */
+  otherForm?: { frames(body: JsonObject, most: number): Frame[]; answer(frames: readonly Frame[]): JsonObject }
   /** The error of a body received in place of an answer: the failure it reports, or that it is malformed. */
   faultIn(body: JsonObject): GatewayError | undefined
   /** Usage of a whole answer, and the provider's own usage object. */
-  readUsage(body: JsonObject): { usage: Usage; raw: JsonObject } | undefined
+  readUsage(body: JsonObject, per?: TokensPer): { usage: Usage; raw: JsonObject } | undefined
   /**
    * Classifies a provider's error by status and machine code. The result carries the gateway's own message. For an error
    * within a stream or a 200 answer the status is 200 and only the body counts.

@@ -1,18 +1,31 @@
 // The wires the gateway speaks, written out by hand.
 
-import type { ChatWire, Wire } from '../ir/wire.ts'
+import { type ChatWire, isChatWire, type Operation, type Wire } from '../ir/wire.ts'
+import { speech, transcriptions, translations } from './audio/index.ts'
 import { chatCompletions } from './chat-completions/index.ts'
 import type { ChatCodec, PassCodec } from './codec.ts'
-import { images } from './images/index.ts'
+import { embeddings } from './embeddings/index.ts'
+import { imageEdits, images, imageVariations } from './images/index.ts'
 import { messages } from './messages/index.ts'
+import { moderations } from './moderations/index.ts'
 import { responses } from './responses/index.ts'
 
 export const CHAT_CODECS: Record<ChatWire, ChatCodec> = { 'chat-completions': chatCompletions, responses, messages }
 
-export const CODECS: Record<Wire, PassCodec> = { ...CHAT_CODECS, images }
+export const CODECS: Record<Operation, PassCodec> = {
+  ...CHAT_CODECS,
+  images,
+  'images/edits': imageEdits,
+  'images/variations': imageVariations,
+  embeddings,
+  moderations,
+  audio: transcriptions,
+  'audio/speech': speech,
+  'audio/translations': translations,
+}
 
-/** The codec of a wire that can be translated. Images never are: the route sends them to their own wire alone. */
+/** The codec of a wire that can be translated. The others never are: the route sends what is theirs to their own alone. */
 export const chatCodec = (wire: Wire): ChatCodec => {
-  if (wire === 'images') throw new Error('the images wire is never translated')
+  if (!isChatWire(wire)) throw new Error(`the wire ${wire} is never translated`)
   return CHAT_CODECS[wire]
 }

@@ -46,7 +46,7 @@ export const malformedAnswer = (cause?: unknown): GatewayError =>
 /** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (
   body: JsonObject,
-  member: 'content' | 'output' | 'data',
+  member: 'content' | 'output' | 'data' | 'results',
   decodeError: (status: number, body: JsonObject) => GatewayError,
 ): GatewayError | undefined => {
   const { error } = body

@@ -3,22 +3,21 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
-import type { Wire } from '../../src/ir/wire.ts'
 import type { Frame } from '../../src/lib/sse.ts'
-import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+import { hasCorpus, type RecordedWire, type Recording, recordings } from '../support/corpus.ts'
 import { framesOf } from '../support/frames.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, slices, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 
-const PATHS: Record<Wire, { path: string; model: string; upstream: string }> = {
+const PATHS: Record<RecordedWire, { path: string; model: string; upstream: string }> = {
   messages: { path: '/v1/messages', model: 'vendorA-opus-4-8', upstream: 'up-a' },
   'chat-completions': { path: '/v1/chat/completions', model: 'vendorB-5.5', upstream: 'up-b' },
   responses: { path: '/v1/responses', model: 'vendorB-5.5', upstream: 'up-b' },
   images: { path: '/v1/images/generations', model: 'vendorB-image-1', upstream: 'vendorB-image-1' },
 }
 
-const FALLBACK_REQUESTS: Record<Wire, JsonObject> = {
+const FALLBACK_REQUESTS: Record<RecordedWire, JsonObject> = {
   messages: { model: '', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] },
   'chat-completions': { model: '', messages: [{ role: 'user', content: 'hi' }] },
   responses: { model: '', input: 'hi' },
@@ -39,7 +38,7 @@ const requestFor = (recording: Recording): string => {
 }
 
 /** Sums a vendor's own figures the way its documentation says they add up. */
-const vendorTotal = (wire: Wire, usage: JsonObject): number => {
+const vendorTotal = (wire: RecordedWire, usage: JsonObject): number => {
   const n = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
   if (wire === 'chat-completions') return n(usage.prompt_tokens) + n(usage.completion_tokens)
   if (wire !== 'messages') return n(usage.input_tokens) + n(usage.output_tokens)

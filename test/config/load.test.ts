@@ -106,7 +106,7 @@ describe('a configuration', () => {
       },
       {
         id: 'vendor_b',
-        wires: ['responses', 'chat-completions', 'images'],
+        wires: ['responses', 'chat-completions', 'images', 'embeddings', 'moderations', 'audio'],
         auth: 'bearer',
         versionHeader: undefined,
         accounts: [{ name: 'main', baseUrl: 'http://127.0.0.1:9102/v1', credential: 'secret-b', weight: 1 }],

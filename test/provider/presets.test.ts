@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { loadConfig } from '../../src/config.ts'
 import { fromConfig } from '../../src/gateway.ts'
-import type { Wire } from '../../src/ir/wire.ts'
+import { isChatWire, KIND_OF, type Wire } from '../../src/ir/wire.ts'
 import type { Preset } from '../../src/provider/preset.ts'
 import { PRESETS } from '../../src/provider/presets/index.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { PATHS } from '../support/paths.ts'
 import { type Google, startGoogle } from '../support/provider/google.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-presets-'))
@@ -29,12 +30,6 @@ const configOf = (yaml: string) => {
   return loaded.config
 }
 
-const PATHS: Record<Wire, string> = {
-  messages: '/v1/messages',
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  images: '/v1/images/generations',
-}
 const bodyFor = (wire: Wire, model: string): object =>
   wire === 'images'
     ? { model, prompt: 'A cat', size: '1024x1024' }
@@ -78,14 +73,10 @@ const sentBy = async (yaml: string, wire: Wire, model: string): Promise<Sent> =>
   return { ...first, headers }
 }
 
-const isText = (wire: Wire): boolean => wire !== 'images'
-
 /** A model to ask for on a wire: the preset's first, else one that the operator names. */
 const modelAt = (preset: Preset, wire: Wire): string | undefined => {
-  const known = preset.models.find(
-    ({ kind = 'text', gone }) => (kind === 'text') === isText(wire) && gone === undefined,
-  )
-  return known?.id ?? (preset.models.length === 0 && isText(wire) ? 'local-model' : undefined)
+  const known = preset.models.find(({ kind = 'text', gone }) => kind === KIND_OF[wire] && gone === undefined)
+  return known?.id ?? (preset.models.length === 0 && isChatWire(wire) ? 'local-model' : undefined)
 }
 
 const CASES = PRESETS.flatMap((preset) =>
@@ -115,7 +106,7 @@ describe('a vendor of the contract is sent no neutral id', () => {
     ),
   )
   test.each(BRANDED)('by %s as %s, for %s', async (name, id, model, kind, { wires }) => {
-    const wire = kind === 'image' ? 'images' : (wires.find(isText) ?? 'messages')
+    const wire = kind === 'image' ? 'images' : (wires.find(isChatWire) ?? 'messages')
     const sent = await sentBy(`providers: { ${id}: { preset: ${name} } }`, wire, model)
     // One vendor has the model in the path.
     expect(sent.model ?? sent.url).toMatch(/claude-|gpt-|dall-e-/)

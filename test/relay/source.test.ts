@@ -67,7 +67,7 @@ test('what has piled up is read in pieces, between which others have their turn'
   }
   setImmediate(other)
   const pieces: string[] = []
-  for (let read = await source.read(); read !== undefined; read = await source.read()) pieces.push(read)
+  for (let read = await source.read(); read !== undefined; read = await source.read()) pieces.push(String(read))
   over = true
   expect(pieces.length).toBeGreaterThan(3)
   expect(others).toBeGreaterThanOrEqual(pieces.length - 2)

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Ajv, { type Options, type ValidateFunction } from 'ajv'
 import type { JsonObject } from '../../src/ir/json.ts'
-import type { ChatWire, Wire } from '../../src/ir/wire.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
 
 /** Another folder of the same layout may be named: recordings of one's own are held to the same rules. */
 const ROOT = process.env.SLUICE_CORPUS ?? join(import.meta.dir, '..', '..', '..', 'shared', 'corpus')
@@ -12,7 +12,10 @@ const ROOT = process.env.SLUICE_CORPUS ?? join(import.meta.dir, '..', '..', '..'
 export const hasCorpus = existsSync(ROOT)
 if (!hasCorpus) console.warn(`recorded traffic is not here (${ROOT}): the tests that replay it are skipped`)
 
-const FOLDERS: Record<Wire, string> = {
+/** The wires that were recorded. */
+export type RecordedWire = ChatWire | 'images'
+
+const FOLDERS: Record<RecordedWire, string> = {
   'chat-completions': 'chat',
   responses: 'responses',
   messages: 'messages',
@@ -21,7 +24,7 @@ const FOLDERS: Record<Wire, string> = {
 
 export type Recording = {
   name: string
-  wire: Wire
+  wire: RecordedWire
   status: number
   stream: boolean
   features: string[]
@@ -34,7 +37,7 @@ export type Recording = {
 const read = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
 
 /** Every case of a wire, by name; none where the corpus is not there. */
-export const recordings = (wire: Wire): Recording[] => recordingsIn(FOLDERS[wire], wire)
+export const recordings = (wire: RecordedWire): Recording[] => recordingsIn(FOLDERS[wire], wire)
 
 /** Every recorded count of a prompt. */
 export const recordedCounts = (): Recording[] => [
@@ -42,7 +45,7 @@ export const recordedCounts = (): Recording[] => [
   ...recordingsIn('responses_input_tokens', 'responses'),
 ]
 
-const recordingsIn = (name: string, wire: Wire): Recording[] => {
+const recordingsIn = (name: string, wire: RecordedWire): Recording[] => {
   const folder = join(ROOT, name)
   if (!existsSync(folder)) return []
   return readdirSync(folder)

@@ -7,4 +7,7 @@ export const PATHS: Record<Wire, string> = {
   responses: '/v1/responses',
   messages: '/v1/messages',
   images: '/v1/images/generations',
+  embeddings: '/v1/embeddings',
+  moderations: '/v1/moderations',
+  audio: '/v1/audio/transcriptions',
 }

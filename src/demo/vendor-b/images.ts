@@ -1,6 +1,6 @@
 // vendor_b's images: pictures it draws itself, as JSON or as a stream with partial pictures.
 
-import { asText, type JsonObject } from '../../ir/json.ts'
+import { asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { withoutDirectives } from '../directive.ts'
 import { drawPng } from '../png.ts'
@@ -47,16 +47,16 @@ const readOrder = (body: JsonObject): Order => {
   }
 }
 
-const usageOf = (order: Order): JsonObject => {
+const usageOf = (order: Order, read: number): JsonObject => {
   const text = countTokens(order.prompt)
   const scale = (order.width * order.height) / (1024 * 1024)
   const image = Math.ceil((QUALITY_TOKENS[order.quality] ?? 0) * scale) * order.count
   return {
-    input_tokens: text,
-    input_tokens_details: { image_tokens: 0, text_tokens: text },
+    input_tokens: text + read,
+    input_tokens_details: { image_tokens: read, text_tokens: text },
     output_tokens: image,
     output_tokens_details: { image_tokens: image, text_tokens: 0 },
-    total_tokens: text + image,
+    total_tokens: text + read + image,
   }
 }
 
@@ -65,12 +65,48 @@ const draw = (order: Order, salt: string): string =>
 
 export type Pictures = { body: JsonObject; play: () => Iterable<string> }
 
+/** A form's members are texts. */
+const asForm = (body: JsonObject): JsonObject => {
+  const n = Number(body.n ?? 1)
+  const partials = Number(body.partial_images ?? 0)
+  return { ...body, n: Number.isInteger(n) ? n : 0, partial_images: partials }
+}
+
+const EDITED_TOKENS = 323
+
+/** The pictures that an edit begins with. */
+const givenIn = (body: JsonObject): Json[] =>
+  [body.image, body['image[]']].flatMap((given) => (given === undefined ? [] : Array.isArray(given) ? given : [given]))
+
 /** Throws `VendorError`. */
-export const composeImages = ({ body: asked, now, origin }: DemoRequest, withUsage: boolean): Pictures => {
+export const composeEdits = (request: DemoRequest, withUsage: boolean): Pictures => {
+  const given = givenIn(request.body)
+  if (given.length === 0 || given.some((each) => typeof each !== 'object'))
+    throw invalid("Missing required parameter: 'image'.", 'image', 'missing_required_parameter')
+  const asked = { ...request, body: asForm(request.body) }
+  return composeImages(asked, withUsage, { event: 'image_edit', read: EDITED_TOKENS * given.length })
+}
+
+/** Throws `VendorError`. */
+export const composeVariations = (request: DemoRequest): JsonObject => {
+  const [given] = givenIn(request.body)
+  if (typeof given !== 'object')
+    throw invalid("Missing required parameter: 'image'.", 'image', 'missing_required_parameter')
+  const asked = { ...request, body: { ...asForm(request.body), prompt: 'a variation' } }
+  const { created = null, data = null } = composeImages(asked, false).body
+  return { created, data }
+}
+
+/** `event`: what its events are called after; `read`: tokens of the pictures it begins with. Throws `VendorError`. */
+export const composeImages = (
+  { body: asked, now, origin }: DemoRequest,
+  withUsage: boolean,
+  { event, read } = { event: 'image_generation', read: 0 },
+): Pictures => {
   const order = readOrder(asked)
   const size = `${order.width}x${order.height}`
   const look = { background: order.background, output_format: 'png', quality: order.quality, size }
-  const usage = withUsage ? { usage: usageOf(order) } : {}
+  const usage = withUsage ? { usage: usageOf(order, read) } : {}
   const address = (at: number): string =>
     `${origin}/files/${order.width}x${order.height}/${encodeURIComponent(`${order.prompt} ${at}`)}.png`
   const data = Array.from({ length: order.count }, (_, at) =>
@@ -82,9 +118,9 @@ export const composeImages = ({ body: asked, now, origin }: DemoRequest, withUsa
   function* play(): Generator<string> {
     for (let partial_image_index = 0; partial_image_index < partials; partial_image_index++) {
       const b64_json = draw(order, `partial ${partial_image_index}`)
-      yield frame({ type: 'image_generation.partial_image', b64_json, partial_image_index, created_at: now, ...look })
+      yield frame({ type: `${event}.partial_image`, b64_json, partial_image_index, created_at: now, ...look })
     }
-    yield frame({ type: 'image_generation.completed', b64_json: draw(order, '0'), created_at: now, ...look, ...usage })
+    yield frame({ type: `${event}.completed`, b64_json: draw(order, '0'), created_at: now, ...look, ...usage })
   }
   return { body: { created: now, ...look, data, ...usage }, play }
 }

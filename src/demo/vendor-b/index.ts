@@ -1,4 +1,4 @@
-// vendor_b: the chat-completions, responses and images wires, a bearer key.
+// vendor_b: the chat-completions and responses wires, and those of images, embeddings, moderation and audio; a bearer key.
 
 import { asObject, asText, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
@@ -7,11 +7,14 @@ import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
 import { promptTokens } from '../prompt.ts'
 import { asNumber, type DemoWire, MARKER, type Vendor, type VendorError } from '../vendor.ts'
+import { composeSpeech, composeTranscript } from './audio.ts'
 import { createBackground } from './background.ts'
 import { composeCompletion, playCompletion } from './chat.ts'
 import { chatSaid, readChat } from './chat-request.ts'
+import { composeEmbeddings } from './embeddings.ts'
 import { errorBody, failure, invalid, unauthorised } from './error.ts'
-import { composeImages } from './images.ts'
+import { composeEdits, composeImages, composeVariations } from './images.ts'
+import { composeModeration, inputsOf } from './moderations.ts'
 import { composeResponse } from './responses.ts'
 import { createResponsesMemory } from './responses-memory.ts'
 import { inputItems, itemsSaid, readResponses } from './responses-request.ts'
@@ -82,6 +85,44 @@ export const createVendorB = (): Vendor => {
       return { stream: request.body.stream === true, body, play, broken: brokenImages }
     },
   }
+  const edits: DemoWire = {
+    ...images,
+    accept: (request) => {
+      const { body, play } = composeEdits(request, withUsage(images.said(request.body)))
+      return { stream: request.body.stream === 'true', body, play, broken: brokenImages }
+    },
+  }
+  const variations: DemoWire = {
+    wire: 'images',
+    said: () => '',
+    accept: (request) => ({ stream: false, body: composeVariations(request) }),
+  }
+  const embeddings: DemoWire = {
+    wire: 'embeddings',
+    said: (body) => inputsOf(body.input).join('\n'),
+    accept: ({ body }) => ({
+      stream: false,
+      body: composeEmbeddings(body, withUsage(embeddings.said(body))),
+    }),
+  }
+  const moderations: DemoWire = {
+    wire: 'moderations',
+    said: embeddings.said,
+    accept: ({ body }) => ({ stream: false, body: composeModeration(body) }),
+  }
+  const heard = (into: string): DemoWire => ({
+    wire: 'audio',
+    said: (body) => asText(body.prompt),
+    accept: ({ body }) => composeTranscript(body, into, withUsage(asText(body.prompt))),
+  })
+  const speech: DemoWire = {
+    wire: 'audio',
+    said: (body) => asText(body.input),
+    accept: ({ body: asked }) => {
+      const { bytes, stream, play } = composeSpeech(asked)
+      return { stream, body: bytes, play, broken }
+    },
+  }
   return {
     name: 'vendor_b',
     wires: {
@@ -89,6 +130,13 @@ export const createVendorB = (): Vendor => {
       '/v1/responses': responses,
       '/v1/responses/input_tokens': inputTokens,
       '/v1/images/generations': images,
+      '/v1/images/edits': edits,
+      '/v1/images/variations': variations,
+      '/v1/embeddings': embeddings,
+      '/v1/moderations': moderations,
+      '/v1/audio/speech': speech,
+      '/v1/audio/transcriptions': heard('A transcript'),
+      '/v1/audio/translations': heard('A translation'),
     },
     kept: background.serve,
     authorise: (headers, apiKey) => {

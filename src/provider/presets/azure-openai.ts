@@ -7,7 +7,7 @@ import { openai } from './openai.ts'
 export const azureOpenai: Preset = {
   name: 'azure-openai',
   title: 'Azure OpenAI',
-  wires: ['responses', 'chat-completions', 'images'],
+  wires: ['responses', 'chat-completions', 'images', 'embeddings', 'audio'],
   auth: 'api-key',
   baseUrl: '{AZURE_OPENAI_ENDPOINT}/openai/v1',
   env: { credential: ['AZURE_OPENAI_API_KEY'] },

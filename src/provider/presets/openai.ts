@@ -8,7 +8,7 @@ export const openai: Preset = {
   name: 'openai',
   title: 'OpenAI',
   provider: 'vendor_b',
-  wires: ['responses', 'chat-completions', 'images'],
+  wires: ['responses', 'chat-completions', 'images', 'embeddings', 'moderations', 'audio'],
   auth: 'bearer',
   baseUrl: 'https://api.openai.com/v1',
   env: { credential: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL' },

@@ -5,7 +5,7 @@ import type { Preset } from '../preset.ts'
 export const sluice: Preset = {
   name: 'sluice',
   title: 'Another sluice',
-  wires: ['messages', 'responses', 'chat-completions', 'images'],
+  wires: ['messages', 'responses', 'chat-completions', 'images', 'embeddings', 'moderations', 'audio'],
   auth: 'bearer',
   baseUrl: 'http://127.0.0.1:8080/v1',
   env: { credential: [] },

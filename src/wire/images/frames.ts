@@ -4,19 +4,25 @@ import { asObjects, isObject, type Json, type JsonObject, parseObject } from '..
 import type { Frame } from '../../lib/sse.ts'
 import { usageObject } from './usage.ts'
 
-const COMPLETED = 'image_generation.completed'
+/** What is asked for, as its events begin. */
+export type Asked = 'image_generation' | 'image_edit'
+
+const COMPLETED = /^image_(?:generation|edit)\.completed$/
+
+export const isCompleted = (type: unknown): boolean => typeof type === 'string' && COMPLETED.test(type)
 
 /** What the answer says of all its images, or an image of itself, and each event of its own. */
 const COMMON = ['background', 'output_format', 'quality', 'size'] as const
 
 /** One event for each image, `most` at most; the usage, which is of all of them, is told with the last. */
-export const framesOf = (body: JsonObject, most: number): Frame[] => {
+export const framesOf = (body: JsonObject, most: number, asked: Asked): Frame[] => {
   const images = asObjects(body.data).slice(0, most)
   const common: JsonObject = { created_at: body.created }
   for (const name of COMMON) common[name] = body[name]
   return images.map((image, at) => {
     const usage = at === images.length - 1 ? usageObject(body) : undefined
-    return { event: COMPLETED, data: JSON.stringify({ ...common, ...image, type: COMPLETED, usage }) }
+    const type = `${asked}.completed`
+    return { event: type, data: JSON.stringify({ ...common, ...image, type, usage }) }
   })
 }
 
@@ -24,7 +30,7 @@ export const framesOf = (body: JsonObject, most: number): Frame[] => {
 export const answerOf = (frames: readonly Frame[]): JsonObject => {
   const events = frames.flatMap(({ event, data }) => {
     const body = parseObject(data)
-    return body !== undefined && (body.type ?? event) === COMPLETED ? [body] : []
+    return body !== undefined && isCompleted(body.type ?? event) ? [body] : []
   })
   const answer: JsonObject = { created: events[0]?.created_at }
   for (const name of COMMON) answer[name] = events[0]?.[name]

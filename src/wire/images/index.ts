@@ -4,7 +4,8 @@ import { envelope } from '../../errors.ts'
 import type { PassCodec } from '../codec.ts'
 import { decodeError } from '../error-object.ts'
 import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
-import { requestSchema } from './schema.ts'
+import { answerOf, framesOf } from './frames.ts'
+import { editSchema, requestSchema, variationSchema } from './schema.ts'
 import { tap } from './tap.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 
@@ -31,4 +32,21 @@ export const images: PassCodec = {
   decodeError,
   encodeError: envelope,
   keepAlive: KEEP_ALIVE,
+  otherForm: { frames: (body, most) => framesOf(body, most, 'image_generation'), answer: answerOf },
+}
+
+export const imageEdits: PassCodec = {
+  ...images,
+  operation: 'images/edits',
+  requestSchema: editSchema,
+  takesForms: true,
+  otherForm: { frames: (body, most) => framesOf(body, most, 'image_edit'), answer: answerOf },
+}
+
+export const imageVariations: PassCodec = {
+  ...images,
+  operation: 'images/variations',
+  requestSchema: variationSchema,
+  takesForms: true,
+  isStream: () => false,
 }

@@ -3,9 +3,8 @@
 import { Type } from '@sinclair/typebox'
 import { nullable } from '../nullable.ts'
 
-export const requestSchema = Type.Object({
+const picture = {
   model: Type.String({ minLength: 1 }),
-  prompt: Type.String({ minLength: 1 }),
   size: nullable(
     Type.String({
       pattern: '^(auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4})$',
@@ -13,5 +12,13 @@ export const requestSchema = Type.Object({
     }),
   ),
   n: nullable(Type.Integer({ minimum: 1, maximum: 10 })),
-  stream: nullable(Type.Boolean()),
-})
+}
+
+const drawn = { prompt: Type.String({ minLength: 1 }), stream: nullable(Type.Boolean()) }
+
+export const requestSchema = Type.Object({ ...picture, ...drawn })
+
+/** Which pictures there are to change, and under which names, is the provider's to say. */
+export const editSchema = requestSchema
+
+export const variationSchema = Type.Object(picture)

@@ -8,6 +8,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { decodeError } from '../error-object.ts'
 import { errorFrame, malformedAnswer, openNotes } from '../pass.ts'
+import { isCompleted } from './frames.ts'
 import { decodeUsage } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
@@ -37,8 +38,8 @@ export const tap = (options: TapOptions): Tap => {
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
-    if (type === 'image_generation.completed') completed(data)
-    else if (type === 'image_generation.partial_image') pictures.come = images + 1
+    if (isCompleted(type)) completed(data)
+    else if (type?.endsWith('.partial_image') === true) pictures.come = images + 1
     if (findMember(frame.data, 'model') === undefined) return writeFrame(frame)
     return writeFrame({
       ...frame,

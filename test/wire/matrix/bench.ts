@@ -4,6 +4,7 @@
 import type { Model } from '../../../src/catalogue/model.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
+import { TOKENS_PER } from '../../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { blankProvider } from '../../../src/provider/builtin.ts'
 import type { Provider } from '../../../src/provider/provider.ts'
@@ -68,6 +69,7 @@ export const startBench = async (): Promise<Bench> => {
         provider: `speaks_${wire}`,
         family: 'other',
         displayName: wire,
+        tokensPer: TOKENS_PER,
         kind: 'text',
         inputModalities: ['text', 'image'],
         outputModalities: ['text'],

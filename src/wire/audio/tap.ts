@@ -1,0 +1,42 @@
+// Watches an audio stream of events that passes through: pieces of sound or of text, then the end with its usage. Some
+// servers write a transcript in chunks as of a chat, and end it as they end that.
+
+import { asObject, asObjects, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { type Frame, writeFrame } from '../../lib/sse.ts'
+import type { Tap, TapOptions } from '../codec.ts'
+import { decodeError } from '../error-object.ts'
+import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { readUsage } from './usage.ts'
+
+const ENDS = new Set(['transcript.text.done', 'speech.audio.done'])
+
+/** What an event adds to a transcript. */
+export const pieceOf = ({ delta, choices }: JsonObject): string =>
+  textOf(delta) ??
+  asObjects(choices)
+    .map((choice) => textOf(asObject(choice.delta).content) ?? '')
+    .join('')
+
+export const tap = ({ tokensPer }: TapOptions): Tap => {
+  const noted = openNotes()
+  const see = (frame: Frame): string => {
+    if (noted.state !== 'open') return ''
+    if (frame.data === '[DONE]') {
+      noted.state = 'done'
+      return writeFrame(frame)
+    }
+    const data = parseObject(frame.data)
+    if (data === undefined) return noted.failed(malformedAnswer())
+    const type = textOf(data.type) ?? frame.event ?? ''
+    if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    noted.output.add(pieceOf(data))
+    const told = readUsage(data, tokensPer)
+    if (told !== undefined) {
+      noted.usage = told.usage
+      noted.rawUsage = told.raw
+    }
+    if (ENDS.has(type)) noted.state = 'done'
+    return writeFrame(frame)
+  }
+  return Object.assign(noted, { see, fail: errorFrame })
+}

@@ -1,0 +1,22 @@
+// The embeddings wire: its codec. Texts, or their tokens, become vectors; only what was read is billed.
+
+import { isObject, type Json } from '../../ir/json.ts'
+import { decodeError } from '../error-object.ts'
+import { faultOf } from '../pass.ts'
+import { inputOnly, sameWire } from '../same-wire.ts'
+import { requestSchema } from './schema.ts'
+
+export const embeddings = sameWire({
+  wire: 'embeddings',
+  requestSchema,
+  // A text may come as its tokens: each is one, whatever it weighs as a number.
+  expects: (body, estimate) => ({ input: Math.max(estimate, tokensGiven(body.input)), output: 0 }),
+  faultIn: (body) => faultOf(body, 'data', decodeError),
+  readUsage: inputOnly,
+})
+
+const tokensGiven = (input: Json | undefined): number => {
+  if (typeof input === 'number') return 1
+  if (Array.isArray(input)) return input.reduce<number>((sum, each) => sum + tokensGiven(each), 0)
+  return isObject(input) ? tokensGiven(input.content) : 0
+}
