@@ -1,7 +1,7 @@
 // One call to a target: sent, timed, and failed in the gateway's own words.
 
 import { type ErrorOptions, GatewayError, type Remedy } from '../errors.ts'
-import { type JsonObject, parseJson, parseObject } from '../ir/json.ts'
+import { asObject, asText, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
 import { isChatWire } from '../ir/wire.ts'
 import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
@@ -122,7 +122,8 @@ const withNames = async (
   sent: Outgoing['body'],
 ): Promise<GatewayError> => {
   const body = refusalOf(error)
-  if (body === undefined || sent === undefined || !isChatWire(wire) || !mayName(error)) return error
+  if (body === undefined || sent === undefined || !mayName(error)) return error
+  if (!isChatWire(wire)) return isFault(error) ? error : withMember(error, body)
   const refused = await relay.turns(sent.length, () => refusedIn(wire, sentIn(sent), body))
   const { provider = {} } = error
   if (refused.sightless && error.code === 'upstream_error')
@@ -134,6 +135,14 @@ const withNames = async (
     ...optionsOf(error),
     ...{ remedy, named: error.remedy === undefined ? refused.named : named, place: refused.place },
   })
+}
+
+/** The same on a wire that only passes: by the outermost member that the provider names. */
+const withMember = (error: GatewayError, body: unknown): GatewayError => {
+  const [member] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
+  return member === undefined
+    ? error
+    : new GatewayError(error.code, error.message, { ...optionsOf(error), place: [member] })
 }
 
 /** Statuses of refusals that may name a part of the request. Some servers answer with 500 where they cannot read one. */

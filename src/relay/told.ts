@@ -2,7 +2,7 @@
 // named, in the gateway's words.
 
 import { GatewayError } from '../errors.ts'
-import { CHAT_WIRES, type ChatWire, type Wire } from '../ir/wire.ts'
+import { isChatWire, type Wire } from '../ir/wire.ts'
 import { asWritten, memberName } from '../wire/member-names.ts'
 import { type Place, pathOfPlace, valueAt } from '../wire/member-path.ts'
 import type { ClientRequest } from './exchange.ts'
@@ -24,15 +24,18 @@ export const toldOf = (error: GatewayError, request: ClientRequest, target: Targ
   )
 }
 
-const isChatWire = (wire: Wire): wire is ChatWire => CHAT_WIRES.some((one) => one === wire)
-
 /** The client's path of what stands at that place of the body that was sent; undefined for what it has not written. */
 const clientsMember = (
   place: Place,
   { bodyWire, body: { outline } }: ClientRequest,
   wire: Wire,
 ): string | undefined => {
-  if (bodyWire === wire) return valueAt(outline, place) === undefined ? undefined : place.join('.')
+  if (bodyWire === wire) {
+    // In a form a list is written so.
+    const listed = `${place[0]}[]`
+    if (place.length === 1 && outline[listed] !== undefined) return listed
+    return valueAt(outline, place) === undefined ? undefined : place.join('.')
+  }
   if (!isChatWire(bodyWire) || !isChatWire(wire)) return undefined
   for (let length = place.length; length > 0; length--) {
     const path = pathOfPlace(place.slice(0, length)).replaceAll('.*', '')

@@ -87,6 +87,14 @@ describe.each(['/v1/images/edits', '/v1/images/variations'])('%s', (path) => {
     expect(second?.text).toBe(first?.text ?? '')
   })
 
+  test('names the client’s own member that the provider refuses', async () => {
+    const steps = [
+      JSON.stringify({ error: { message: 'provider text', type: 'invalid_request_error', param: 'image' } }),
+    ]
+    next = () => ({ status: 400, headers: { 'content-type': 'application/json' }, steps })
+    expect(await errorOf(await send(path, fields('vendorB-image-1')))).toMatchObject({ status: 400, param: 'image[]' })
+  })
+
   test.each([
     ['two models', [text('model', 'vendorB-image-1'), text('model', 'vendorB-imagegen-3')], 'model'],
     ['the same model twice', [text('model', 'vendorB-image-1'), text('model', 'vendorB-image-1')], 'model'],

@@ -124,6 +124,15 @@ describe('embeddings', () => {
     })
   })
 
+  test('that the provider refuses for a member name it, if the client has written it', async () => {
+    next = () => json({ error: { message: 'provider text', type: 'invalid_request_error', param: 'dimensions' } }, 400)
+    const error = await errorOf(await gateway.post('/v1/embeddings', asked))
+    expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'dimensions' })
+    expect(error.message).not.toContain('provider text')
+    const other = await errorOf(await gateway.post('/v1/embeddings', { model: 'embed', input: 'a' }))
+    expect(other).toMatchObject({ status: 502, code: 'upstream_error' })
+  })
+
   test.each([
     [{ model: 'embed' }, 'input'],
     [{ model: 'embed', input: [] }, 'input'],
