@@ -50,6 +50,9 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   prompt_cache_key: 'Requests that share a beginning; they go to the same account.',
   service_tier: 'The provider’s own class of service.',
   prompt: 'What the picture shows.',
+  encoding_format: 'Vectors as numbers (`float`) or in `base64`.',
+  dimensions: 'How many numbers a vector is to have, where the model can be told.',
+  stream_format: 'The sound as it is made (`audio`), or in events (`sse`).',
   size: 'Width and height in pixels, 1024x1024 for instance, or auto.',
 }
 

@@ -262,7 +262,8 @@ const post = (
     required: true,
     content: {
       ...(takesForms ? { 'multipart/form-data': { schema: withDescriptions(schema) } } : {}),
-      ...json(withDescriptions(schema), text.example),
+      // Of a form that some providers take as JSON there is no one example.
+      ...(takesForms && text.example === undefined ? {} : json(withDescriptions(schema), text.example)),
     },
   },
   responses: {
