@@ -68,12 +68,24 @@ const Sums = {
   cost_khr: Type.Integer({ description: 'Whole riel.' }),
 }
 
+const Bound = Type.Union([Type.Integer(), Type.Null()])
+
 export const UsageHistory = Type.Object({
   object: Type.Literal('usage.history'),
   since: Time,
   until: Time,
   days: Type.Array(Type.Object({ at: Time, ...Sums })),
   models: Type.Array(Type.Object({ model: Type.String(), ...Sums })),
+  key: Type.Object({
+    renews: Type.Union([Type.Object({ every: Type.String(), at: Time }), Type.Null()], {
+      description: 'How often the used tokens start again from 0, and when they do next; null: never.',
+    }),
+    allowed_models: Type.Array(Type.String(), { description: 'Catalogue ids, * as a wildcard.' }),
+    limits: Type.Object(
+      { rpm: Bound, tpm: Bound, concurrency: Bound },
+      { description: 'Requests and tokens a minute, requests at once; null: no limit.' },
+    ),
+  }),
   rate: Type.Object({ khr_per_usd: Type.Number() }),
 })
 

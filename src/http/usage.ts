@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
+import { nextRenewal } from '../keys/renewal.ts'
 import { iso } from '../lib/iso-time.ts'
 import { DAY_MS, startOfSpan } from '../lib/spans.ts'
 import { addFigures, NO_FIGURES } from '../store/figures.ts'
@@ -59,9 +60,24 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
     models: byModel
       .map(([model, each]) => ({ model, ...sumsView(each.reduce(addFigures, NO_FIGURES), khrPerUsd) }))
       .sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)),
+    key: termsOf(gateway, key),
     rate: { khr_per_usd: khrPerUsd },
   }
 }
+
+/** What the key may be used for, and when its quota renews: nobody should learn that from a refusal. */
+const termsOf = ({ clock, config: { limits } }: Gateway, key: Key) => ({
+  renews: key.renews === undefined ? null : { every: key.renews, at: iso(nextRenewal(key.renews, clock())) },
+  allowed_models: key.models,
+  limits: {
+    rpm: boundOf(key.rpm ?? limits.rpm),
+    tpm: boundOf(key.tpm ?? limits.tpm),
+    concurrency: boundOf(key.concurrency ?? limits.concurrency),
+  },
+})
+
+/** 0 is no limit. */
+const boundOf = (limit: number): number | null => (limit === 0 ? null : limit)
 
 const readDays = (text: string | null): number => {
   if (text === null) return 30

@@ -369,10 +369,22 @@ describe('usage', () => {
     await ask(own.secret)
     await ask(foreign.secret)
     const response = await desk.get('/v1/usage/history?days=7', { 'x-api-key': own.secret })
-    const history = (await response.json()) as { days: { at: string; tokens: number }[]; models: object[] }
+    const history = (await response.json()) as { days: { at: string; tokens: number }[]; models: object[]; key: object }
     expect(history.days).toHaveLength(7)
     expect(history.days.at(-1)).toMatchObject({ tokens: 405, requests: 1, cost_micro_usd: 100 * 5 + 150 + 5 * 25 })
     expect(history.models).toMatchObject([{ model: 'vendorA-opus-4-8', tokens: 405 }])
+    expect(history.key).toEqual({
+      renews: null,
+      allowed_models: ['*'],
+      limits: { rpm: null, tpm: null, concurrency: null },
+    })
+    const monthly = { label: 'monthly', renews: 'month', models: ['vendorA-*'], rpm: 5 } as const
+    const { secret } = await desk.call('keys.create', desk.admin, { ...monthly, models: [...monthly.models] })
+    const terms = await (await desk.get('/v1/usage/history', { 'x-api-key': secret })).json()
+    expect(terms).toMatchObject({
+      key: { renews: { every: 'month' }, allowed_models: ['vendorA-*'], limits: { rpm: 5, tpm: null } },
+    })
+    expect(new Date((terms as { key: { renews: { at: string } } }).key.renews.at).getUTCDate()).toBe(1)
     expect((await desk.get('/v1/usage/history?days=0', { 'x-api-key': own.secret })).status).toBe(400)
     expect((await fetch(`${desk.url}/v1/usage/history`)).status).toBe(401)
   })

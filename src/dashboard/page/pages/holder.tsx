@@ -101,6 +101,13 @@ const Shown = ({ record, history }: Seen) => {
           <Stat label="Tokens left" value={compact(record.tokens_remaining)} note={count(record.tokens_remaining)} />
           <Stat label="Used" value={compact(record.tokens_used)} note={<QuotaMeter of={record} />} />
           <Stat label="Quota" value={compact(record.tokens_total)} note={`${count(record.tokens_total)} tokens`} />
+          {history.key.renews && (
+            <Stat
+              label={`Renews every ${history.key.renews.every}`}
+              value={<When at={history.key.renews.at} />}
+              note={dateTime(history.key.renews.at)}
+            />
+          )}
           <Stat label="Expires" value={<When at={record.expires_at} />} note={dateTime(record.expires_at)} />
           <Stat
             label={`Spent in ${DAYS} days`}
