@@ -54,14 +54,11 @@ export const conversationOf = (
     if (typeof named === 'string' && named !== '') return { id: idOf(keyId, named), continued: true }
   }
   if (!isChatWire(wire)) return undefined
-  const { body } = client.whole()
-  const turns = wire === 'responses' ? body.input : body.messages
-  if (!Array.isArray(turns)) return undefined
-  const opening = openingOf(turns)
-  return {
-    id: idOf(keyId, ...[body.system ?? body.instructions, opening].map(saidIn)),
-    continued: turns.length > opening.length,
-  }
+  const turns = client.elements(wire === 'responses' ? 'input' : 'messages')
+  if (turns === undefined) return undefined
+  const { opening, continued } = openingOf(turns)
+  const system = client.member('system') ?? client.member('instructions')
+  return { id: idOf(keyId, ...[system, opening].map(saidIn)), continued }
 }
 
 /** The name by which an answer is remembered, for requests that refer to it. */
@@ -79,14 +76,18 @@ const threadOf = (body: JsonObject): Json | undefined =>
 
 const userOf = (body: JsonObject): Json | undefined => (isObject(body.metadata) ? body.metadata.user_id : undefined)
 
-/** The turns up to the model's first answer: what every later request of the conversation repeats. */
-const openingOf = (turns: Json[]): Json[] => {
-  const answer = turns.findIndex(
-    (turn) =>
-      isObject(turn) && (turn.role === 'assistant' || (typeof turn.type === 'string' && FROM_MODEL.test(turn.type))),
-  )
-  return answer === -1 ? turns : turns.slice(0, answer)
+/** The turns up to the model's first answer: what every later request of the conversation repeats. No more are read. */
+const openingOf = (turns: Iterable<Json>): { opening: Json[]; continued: boolean } => {
+  const opening: Json[] = []
+  for (const turn of turns) {
+    if (isFromModel(turn)) return { opening, continued: true }
+    opening.push(turn)
+  }
+  return { opening, continued: false }
 }
+
+const isFromModel = (turn: Json): boolean =>
+  isObject(turn) && (turn.role === 'assistant' || (typeof turn.type === 'string' && FROM_MODEL.test(turn.type)))
 
 /**
  * All strings in a value, however deep, from the last to the first, but those of marks for the cache, which clients move on

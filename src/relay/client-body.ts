@@ -3,9 +3,10 @@
 
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { type Outline, outline } from '../lib/json-outline.ts'
+import { createPicker } from '../lib/json-pick.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import {
@@ -39,6 +40,10 @@ export type ClientBody = {
   readonly mayShow: boolean
   /** Tokens that the prompt surely takes. Counted when asked for. */
   readonly leastInput: number
+  /** An outermost member exactly. Of a large body, it alone is parsed. */
+  member(name: string): Json | undefined
+  /** The elements of a list that is an outermost member, each exactly, parsed as they are asked for; undefined for others. */
+  elements(name: string): Iterable<Json> | undefined
   /** All of it. */
   whole(): Whole
   /**
@@ -109,6 +114,7 @@ export const openBody = (
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes, plain)
   let body: JsonObject | undefined
   const outlineOf = asObject(value)
+  const picker = createPicker(bytes, outermost?.slots ?? [])
   // Of a text that is cut it cannot be seen whether it is a thought.
   const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
   return {
@@ -119,6 +125,8 @@ export const openBody = (
     get leastInput() {
       return leastInput(outlineOf, said + bytesCut(asBuffer(bytes), cut, isCutSaid))
     },
+    member: (name) => picker.member(name) as Json | undefined,
+    elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
       return wholeOf(body, () => bodyText(bytes), plain)
@@ -188,10 +196,14 @@ const openWhole = (text: string, read: () => string, edited: ClientBody['edited'
     get leastInput() {
       return leastInput(body, said)
     },
+    member: (name) => body[name],
+    elements: (name) => listIn(body[name]),
     whole: () => wholeOf(body, read, plain),
     edited,
   }
 }
+
+const listIn = (value: Json | undefined): Json[] | undefined => (Array.isArray(value) ? value : undefined)
 
 const wholeOf = (body: JsonObject, read: () => string, plain: boolean): Whole => ({
   plain,

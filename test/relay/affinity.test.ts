@@ -1,9 +1,10 @@
 // What names a conversation: the client's own word, else its opening; short, whatever its length.
 
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { conversationOf } from '../../src/relay/affinity.ts'
-import { openText } from '../../src/relay/client-body.ts'
+import { openBody, openText } from '../../src/relay/client-body.ts'
 
 const of = (body: object, headers: Record<string, string> = {}, wire: ChatWire = 'responses') =>
   conversationOf('key_1', wire, new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
@@ -62,4 +63,44 @@ test.each<[ChatWire, string]>([
   ]
   for (const other of others) expect(of({ system: 'Be brief.', ...other }, {}, wire)?.id).not.toBe(opened?.id)
   expect(of({ system: 'Be long.', ...later }, {}, wire)?.id).not.toBe(opened?.id)
+})
+
+test('an opening has the same id in a large body, of which only that is read, as in one that is parsed whole', () => {
+  const long = 'word '.repeat(20_000)
+  const words = fc.oneof(fc.string(), fc.constantFrom('x'.repeat(100), `\n${'y'.repeat(700)}`, long, 'assistant'))
+  const turn = fc.record(
+    {
+      role: fc.constantFrom('user', 'assistant', 'tool'),
+      type: fc.constantFrom('message', 'function_call', `${'z'.repeat(80)}_call`, 'reasoning', 7),
+      content: fc.oneof(words, fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 3 })),
+    },
+    { requiredKeys: [] },
+  )
+  const turns = fc.oneof({ weight: 9, arbitrary: fc.array(fc.oneof(turn, words), { maxLength: 8 }) }, words)
+  const body = fc.record(
+    { system: fc.oneof(words, fc.constant(null), fc.array(words)), instructions: words, messages: turns, input: turns },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(body, fc.constantFrom<ChatWire>('messages', 'responses', 'chat-completions'), (given, wire) => {
+      const text = JSON.stringify({ ...given, end: long })
+      const [large, whole] = [openBody(new TextEncoder().encode(text)), openText(text)].map((client) =>
+        conversationOf('key_1', wire, new Headers(), client),
+      )
+      expect(large).toEqual(whole)
+    }),
+  )
+})
+
+test('a large body is not parsed whole to name its conversation', () => {
+  const input = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: 'x'.repeat(50_000) },
+  ]
+  const client = openBody(new TextEncoder().encode(JSON.stringify({ model: 'm', input })))
+  const whole = () => {
+    throw new Error('It was parsed whole.')
+  }
+  const { id = '', continued } = conversationOf('key_1', 'responses', new Headers(), { ...client, whole }) ?? {}
+  expect({ id, continued }).toEqual({ id: of({ input: input.slice(0, 1) })?.id ?? '', continued: true })
 })

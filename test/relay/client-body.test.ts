@@ -83,6 +83,36 @@ describe('a large body', () => {
     )
   })
 
+  test('gives members and the elements of lists as parsing all of it does, whatever stands around them', () => {
+    const name = fc.constantFrom('input', 'system', 'me"ssages', '__proto__', 'ខ្មែរ', 'a\\')
+    const hard = fc.oneof(fc.string(), fc.constantFrom('],"x":[', '\\', '\\"', '"}', LONG, `\\${LONG}`, '😀'))
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        hard,
+        fc.constantFrom(null, true, false, 0, -1.5e-7, 1e300),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    const member = fc.tuple(name, value)
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 6 }), fc.constantFrom(undefined, 1, '\t'), (members, indent) => {
+        // Names may come twice.
+        const written = members.map(
+          ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, indent)} `,
+        )
+        const text = `{${[`"long":${JSON.stringify(LONG)}`, ...written].join(',\n')}}`
+        const [large, small] = [openBody(utf8.encode(text)), openText(text)]
+        for (const name of [...members.map(([name]) => name), 'long', 'none']) {
+          expect(large.member(name)).toEqual(small.member(name))
+          const lists = [large, small].map((body) => body.elements(name))
+          expect(lists[0] && [...lists[0]]).toEqual(lists[1] && [...lists[1]])
+        }
+      }),
+    )
+  })
+
   test('is estimated like its text, and an image at what vendors bill for one', () => {
     const plain = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
     expect(openBody(utf8.encode(plain)).inputEstimate).toBe(openText(plain).inputEstimate)
