@@ -278,10 +278,10 @@ export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): Cli
 
 /** The body with another estimate. What it surely takes is not counted for that. */
 export const withEstimate = (body: ClientBody, inputEstimate: number): ClientBody => {
-  const { size, contentType, outline, mayShow, whole, edited } = body
+  const { size, contentType, outline, mayShow, member, elements, whole, edited } = body
   const sent = contentType === undefined ? {} : { contentType }
   return {
-    ...{ size, ...sent, outline, inputEstimate, mayShow, whole, edited },
+    ...{ size, ...sent, outline, inputEstimate, mayShow, member, elements, whole, edited },
     get leastInput() {
       return body.leastInput
     },

@@ -36,6 +36,8 @@ export const openForm = (bytes: Uint8Array<ArrayBuffer>, contentType: string): C
     inputEstimate: tokensIn(textBytes) + files * IMAGE_TOKENS,
     mayShow: false,
     leastInput: 0,
+    member: (name) => outline[name],
+    elements: () => undefined,
     whole: () => ({ text: '', body: outline, plain: true }),
     edited: (edits) =>
       faultless(() =>
