@@ -363,5 +363,6 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),
   ...(file?.reads_tags === undefined ? {} : { readsTags: file.reads_tags }),
+  ...(file?.no_web_search === undefined ? {} : { noWebSearch: file.no_web_search }),
   ...(file?.rejects === undefined ? {} : { rejects: file.rejects }),
 })

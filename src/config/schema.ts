@@ -76,6 +76,7 @@ const Quirks = Type.Object(
     reads_tags: Type.Optional(
       Type.Boolean({ description: 'Is a sluice itself: thoughts of other vendors come back to it' }),
     ),
+    no_web_search: Type.Optional(Type.Boolean({ description: 'Messages, responses: runs no web search of its own' })),
     rejects: Type.Optional(Type.Array(Type.String(), { description: 'Request members the provider refuses' })),
   },
   { ...closed, description: 'How it differs from its wire' },

@@ -59,6 +59,8 @@ export type Quirks = {
   stopsItself?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
+  /** Messages, responses: it runs no web search: another vendor's is left out or refused. */
+  noWebSearch?: boolean
   /** It refuses users that it could tell a person by, such as an e-mail address: it gets a digest. */
   hashesUsers?: boolean
   /** Chat: no `content: null` beside calls: it gets an empty text. */

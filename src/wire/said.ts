@@ -8,6 +8,7 @@ import type { ChatRequest, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 import { parseDataUrl, sniffMediaType } from './data-url.ts'
 import { given } from './read.ts'
+import { withOwnSearches } from './search-calls.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 
@@ -16,11 +17,12 @@ type Assistant = Extract<Turn, { role: 'assistant' }>
  * user, as a model that saw itself write results would go on inventing some. `blind`: the model sees no pictures; those
  * of tools are left out.
  */
-export const withSaid = (request: ChatRequest, wire: ChatWire, blind = false): ChatRequest => {
-  if (request.origin === wire) return request
+export const withSaid = (original: ChatRequest, wire: ChatWire, blind = false): ChatRequest => {
+  if (original.origin === wire) return original
+  const request = withOwnSearches(original, wire)
   const turns = request.turns.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [saidByUser(turn, blind)]
-    return turn.role === 'assistant' && turn.parts.some(isToldElsewhere) ? apart(turn, blind) : [turn]
+    return turn.role === 'assistant' && turn.parts.some(isToldElsewhere) ? apart(turn, wire, blind) : [turn]
   })
   return { ...request, turns }
 }
@@ -64,11 +66,11 @@ const unfolded = (part: ContentPart): ContentPart[] => {
 }
 
 /** The turn with what is said of the vendor's own in turns of the user's, in its place. */
-const apart = (turn: Assistant, blind: boolean): Turn[] => {
+const apart = (turn: Assistant, wire: ChatWire, blind: boolean): Turn[] => {
   const path = placeOf(turn, 'messages')
   const turns: Turn[] = []
   for (const part of turn.parts) {
-    const told = isToldElsewhere(part) ? said(part, blind) : undefined
+    const told = isToldElsewhere(part) && part.origin !== wire ? said(part, blind) : undefined
     const last = turns.at(-1)
     // Where nothing is said, nothing parts what stands around it.
     if (told === undefined || told.every(({ type }) => type === 'opaque')) {

@@ -25,6 +25,7 @@ import { noTools, nothingToRead } from '../refusals.ts'
 import { withSaid } from '../said.ts'
 import { forcesCall } from '../tool-choice.ts'
 import { withFoundNames, withToolsFor } from '../tool-list.ts'
+import { SEARCH_MEMBER } from '../web-search.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'
@@ -165,12 +166,19 @@ const MET: { [name: string]: Json } = { store: false, include_reasoning: true, r
 /** Read by `otherThinking`. */
 const THINKING = new Set(['reasoning', 'thinking'])
 
+/** Read as a tool. */
+const isSearch = (name: string, value: Json): boolean => name === SEARCH_MEMBER && isObject(value)
+
 const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const opaque: OpaqueMember[] = []
   const isRead = !given(body.reasoning_effort) && otherThinking(body) !== undefined
   const keep = (name: string, value: Json) => {
     // No provider of another wire stores answers anyway, and what is shown of thoughts is shown apart from the text.
-    const isMet = MET[name] === value || (THINKING.has(name) && isRead) || (name === 'usage' && includeUsage(body))
+    const isMet =
+      MET[name] === value ||
+      (THINKING.has(name) && isRead) ||
+      (name === 'usage' && includeUsage(body)) ||
+      isSearch(name, value)
     const met = isMet ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
   }

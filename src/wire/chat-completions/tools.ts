@@ -15,13 +15,14 @@ import { withinGrammar } from '../schema-limits.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
 import { forcesCall } from '../tool-choice.ts'
 import { schemaMember, withOptionalTools } from '../tool-list.ts'
+import { SEARCH_MEMBER } from '../web-search.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
     ? readArray(body.tools, 'tools').map((tool, at) => decodeTool(tool, `tools.${at}`))
     : []
-  const marked = withOptionalTools(tools, isAbility)
+  const marked = withOptionalTools([...tools, ...searchMember(body)], isAbility)
   if (!given(body.functions)) return marked
   return [
     ...marked,
@@ -30,6 +31,22 @@ export const decodeTools = (body: JsonObject): Tool[] => {
     ),
   ]
 }
+
+/** The member that asks for the vendor's search, as a tool that its own wire does not list. */
+const searchMember = ({ [SEARCH_MEMBER]: options }: JsonObject): Tool[] =>
+  isObject(options)
+    ? [
+        placed<Tool>(
+          {
+            type: 'opaque',
+            origin: 'chat-completions',
+            value: { ...options, type: SEARCH_MEMBER },
+            within: true,
+          },
+          SEARCH_MEMBER,
+        ),
+      ]
+    : []
 
 /** Whether a built-in tool of some server may be left out beside the client's own. */
 const isAbility = ({ type }: JsonObject): boolean =>

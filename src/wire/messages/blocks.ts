@@ -4,6 +4,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { callInput } from '../call-input.ts'
 import { sealTag, slotTag } from '../seal.ts'
+import { searchBlocks } from '../search-calls.ts'
 import { sentCallId, sentName } from './names.ts'
 
 export const encodePart = (part: AssistantPart): JsonObject[] => {
@@ -27,7 +28,7 @@ export const encodePart = (part: AssistantPart): JsonObject[] => {
       ]
     }
     case 'opaque':
-      return part.origin === 'messages' ? [part.value] : []
+      return part.origin === 'messages' ? [part.value] : searchBlocks(part.value)
   }
 }
 

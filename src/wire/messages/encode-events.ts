@@ -7,11 +7,12 @@ import type { OpaquePart, Seal } from '../../ir/part.ts'
 import { sequence } from '../../ir/sequence.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask, Asked, EventEncoder } from '../codec.ts'
+import { searchBlocks } from '../search-calls.ts'
 import { encodeCitation, openCall, slotOf } from './blocks.ts'
 import { encodeError } from './error.ts'
 import { messageId } from './names.ts'
 import { encodeStop } from './stop.ts'
-import { encodeUsage, encodeUsageDelta } from './usage.ts'
+import { encodeSearches, encodeUsage, encodeUsageDelta } from './usage.ts'
 
 export const encodeEvents = (ask: Ask): EventEncoder => {
   const inOrder = sequence()
@@ -50,6 +51,7 @@ class Writer {
   #index = -1
   #open: Open | undefined
   #calls = 0
+  #searches = 0
   #refused = false
   #usage: Usage = {}
   #firstOutput = 1
@@ -212,7 +214,15 @@ class Writer {
 
   /** A block that only this wire has, as its provider streams it: inputs and summaries as deltas, the rest in the start. */
   #opaque({ origin, value }: OpaquePart): string {
-    if (origin !== 'messages') return ''
+    if (origin !== 'messages') {
+      const made = searchBlocks(value)
+      if (made.length > 0) this.#searches++
+      return made.map((block) => this.#whole(block)).join('')
+    }
+    return this.#whole(value)
+  }
+
+  #whole(value: JsonObject): string {
     const before = this.#start('', undefined) + this.#end(undefined)
     const { input, content } = value
     if (value.type === 'compaction' && typeof content === 'string') {
@@ -229,7 +239,7 @@ class Writer {
     const usage = { ...this.#usage, ...event.usage }
     const total = { ...withPrompt(usage, this.#ask.inputEstimate), output: this.#finalOutput(usage.output) }
     const delta = encodeStop(event.reason, event.stopSequence, this.#calls, this.#refused)
-    return `${out}${frame('message_delta', { delta, usage: encodeUsageDelta(total) })}${frame('message_stop', {})}`
+    return `${out}${frame('message_delta', { delta, usage: { ...encodeUsageDelta(total), ...encodeSearches(this.#searches) } })}${frame('message_stop', {})}`
   }
 
   /** Never below the count in `message_start`, unless the provider reports that there was no output. */

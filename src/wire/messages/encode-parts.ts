@@ -16,6 +16,7 @@ import type {
 import { placeOf } from '../../ir/place.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { foreignFile, textForImage } from '../refusals.ts'
+import { isMadeSearch } from '../search-calls.ts'
 import { INVALID_IMAGE } from '../unreadable.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
@@ -166,7 +167,7 @@ export const encodeAssistantPart = (
 
 /** This wire's own value as it was; any other is left out, and listed unless other means express it (`met`). */
 export const encodeOpaque = (part: OpaquePart, path: string, { dropped }: PartContext): JsonObject[] => {
-  if (part.origin === 'messages') return [part.value]
+  if (part.origin === 'messages') return isMadeSearch(part.value) ? [] : [part.value]
   if (!part.met) dropped.path(path)
   return []
 }

@@ -5,6 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import { type Edit, FRONT } from '../../lib/json-splice.ts'
 import type { PassCodec, PassEdit } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
+import { isMadeSearch } from '../search-calls.ts'
 import { isMadeLink } from './decode-content.ts'
 import { type Remaining, thinkingEdits } from './pass-thinking.ts'
 import { callsUnthought, NO_THOUGHT } from './reasoning.ts'
@@ -51,15 +52,15 @@ const betaEdits = (body: JsonObject, { rejectsOfBetas = [] }: Quirks): PassEdit[
 const saysAnything = ({ content }: JsonObject): boolean =>
   (typeof content === 'string' || Array.isArray(content)) && content.length > 0
 
-const isForeignThought = (block: unknown): boolean =>
-  isObject(block) && (isForeign(block.signature) || isForeign(block.data))
+const isForeignBlock = (block: unknown): boolean =>
+  isObject(block) && (isForeign(block.signature) || isForeign(block.data) || isMadeSearch(block))
 
-/** Removes thoughts of other providers, which this one could not verify, and messages that hold nothing else. */
+/** Removes thoughts and searches of other providers, which this one could not verify, and messages that hold nothing else. */
 const foreignEdits = (messages: readonly unknown[]): Edit[] => {
   const edits: Edit[] = []
   messages.forEach((message, at) => {
     if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return
-    const foreign = message.content.flatMap((block, index) => (isForeignThought(block) ? [index] : []))
+    const foreign = message.content.flatMap((block, index) => (isForeignBlock(block) ? [index] : []))
     if (foreign.length === 0) return
     const next = messages[at + 1]
     if (foreign.length < message.content.length)
@@ -92,7 +93,7 @@ const linkEdits = (messages: readonly unknown[]): Edit[] => {
 const blankThoughts = (messages: readonly unknown[]): Edit[] =>
   messages.flatMap((message, at) => {
     if (!isObject(message) || !Array.isArray(message.content)) return []
-    const content = message.content.filter(isObject).filter((block) => !isForeignThought(block))
+    const content = message.content.filter(isObject).filter((block) => !isForeignBlock(block))
     if (!callsUnthought({ role: message.role, content })) return []
     return [{ path: ['messages', at, 'content', FRONT], value: JSON.stringify(NO_THOUGHT) }]
   })
@@ -106,6 +107,6 @@ const NO_CONTENT = '[{"type":"text","text":"(no content)"}]'
 const withoutForeign = (messages: readonly unknown[]): ReturnType<Remaining['messages']> =>
   messages.filter(isObject).flatMap(({ role, content }) => {
     const blocks = asObjects(content)
-    const kept = blocks.filter((block) => !isForeignThought(block))
+    const kept = blocks.filter((block) => !isForeignBlock(block))
     return blocks.length > 0 && kept.length === 0 ? [] : [{ role, content: kept }]
   })

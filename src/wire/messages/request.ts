@@ -22,6 +22,7 @@ import {
 } from '../read.ts'
 import { withSaid } from '../said.ts'
 import { withFoundNames, withOptionalTools, withToolsFor } from '../tool-list.ts'
+import { MOST_CALLS, searchFor } from '../web-search.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
@@ -208,7 +209,12 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     const name = dropped.nameOf('logprobs')
     throw invalidRequest(`'${name}' cannot be used with this model. It gives no log probabilities.`, name)
   }
-  if (!own) refuseForeign(request, dropped)
+  if (!own)
+    refuseForeign(
+      request,
+      dropped,
+      request.tools.some((tool) => searchFor('messages', tool, quirks) !== undefined),
+    )
   const names = toolNames(request.tools)
   const room = strictRoom()
   const output = encodeOutput(request, quirks, names, room, dropped)
@@ -257,8 +263,10 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   return { body, dropped: [...dropped.paths], undo }
 }
 
-const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
+/** `searches`: another vendor's search is sent, and the most calls with it. */
+const refuseForeign = (request: ChatRequest, dropped: Dropped, searches: boolean): void => {
   for (const member of request.opaque) {
+    if (member.name === MOST_CALLS && searches) continue
     if (member.name !== SAFETY || member.value !== userOf(request)) leaveOut(member, dropped.path)
   }
 }

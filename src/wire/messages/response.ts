@@ -6,11 +6,12 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
+import { searchBlocks } from '../search-calls.ts'
 import { encodePart } from './blocks.ts'
 import { messageId } from './names.ts'
 import { Reader } from './reader.ts'
 import { encodeStop } from './stop.ts'
-import { encodeTier, encodeUsage } from './usage.ts'
+import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer, and the provider's failure where the body is one. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
@@ -23,6 +24,9 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
   const calls = response.parts.filter(({ type }) => type === 'tool-call').length
   const refused = response.parts.some(({ type }) => type === 'refusal')
+  const searches = response.parts.filter(
+    (part) => part.type === 'opaque' && part.origin !== 'messages' && searchBlocks(part.value).length > 0,
+  ).length
   return {
     id: messageId(response.id),
     type: 'message',
@@ -30,6 +34,9 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
     model: ask.model,
     content: response.parts.flatMap(encodePart),
     ...encodeStop(response.finish, response.stopSequence, calls, refused),
-    usage: encodeUsage(withPrompt(response.usage, ask.inputEstimate), encodeTier(response.serviceTier)),
+    usage: {
+      ...encodeUsage(withPrompt(response.usage, ask.inputEstimate), encodeTier(response.serviceTier)),
+      ...encodeSearches(searches),
+    },
   }
 }

@@ -10,6 +10,7 @@ import { optionalBoolean, optionalObject, optionalString, readName, readObject }
 import { foreignTool, noTools, unknownTool } from '../refusals.ts'
 import { TEXT_SCHEMA, textDescription } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
+import { mostCalls, SEARCH, searchFor } from '../web-search.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import { definitionOf } from './client-tools.ts'
 import { cacheOf } from './decode-content.ts'
@@ -125,10 +126,19 @@ const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped
   const own = request.origin === 'messages'
   const takesStrict = quirks.rejectsOfBetas?.includes('tools.strict') !== true
   let strict = 0
+  // Names are unique: a function of the client's has it before the search.
+  let isNamed = request.tools.some((_, at) => names.at(at) === SEARCH)
   return request.tools.flatMap((tool, at): JsonObject[] => {
     const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin === 'messages') return [tool.value]
+      const search = isNamed ? undefined : searchFor('messages', tool, quirks)
+      if (search !== undefined) {
+        isNamed = true
+        for (const member of search.lost) dropped.path(`${path}.${member}`)
+        const most = search.most ?? mostCalls(request)
+        return [most === undefined ? search.tool : { ...search.tool, max_uses: most }]
+      }
       if (tool.optional !== true) throw foreignTool(path)
       dropped.path(path)
       return []
@@ -229,7 +239,9 @@ const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool'
   )
   const sent = at === -1 ? names.of(choice.name, undefined) : names.at(at)
   const known = request.tools.some((tool, index) =>
-    tool.type === 'opaque' ? tool.value.name === choice.name : names.at(index) === sent,
+    tool.type === 'opaque'
+      ? tool.value.name === choice.name || (choice.name === SEARCH && searchFor('messages', tool, {}) !== undefined)
+      : names.at(index) === sent,
   )
   if (sent === undefined || !known) throw unknownTool(choice, choice.name)
   return sent

@@ -109,6 +109,10 @@ export const encodeUsageDelta = (usage: Usage): JsonObject => ({
   ...(usage.reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 })
 
+/** The calls of another vendor's search, where there are any. */
+export const encodeSearches = (calls: number): JsonObject =>
+  calls === 0 ? {} : { server_tool_use: { web_search_requests: calls, web_fetch_requests: 0 } }
+
 /** The service tier in a usage object; `fast` has a member of its own. */
 export const tierIn = ({ speed, service_tier: tier }: JsonObject): string | undefined => {
   if (speed === 'fast') return speed

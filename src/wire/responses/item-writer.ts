@@ -1,8 +1,9 @@
 // Writes the parts of an answer as items of a responses stream: one open at a time, each with its `done` event.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import type { JsonObject } from '../../ir/json.ts'
+import { asText, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
+import { foundSources, isSearchUse, searchAction } from '../search-calls.ts'
 import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import type { Delta, Frames } from './frames.ts'
@@ -40,7 +41,9 @@ type OwnCall = {
   ended: boolean
 }
 type Thought = { kind: 'reasoning'; id: string; text: string; delta: Delta; summary: boolean; full: boolean }
-type Item = Message | ToolCall | OwnCall | Thought
+/** A search that another wire's vendor runs: its result follows. */
+type SearchCall = { kind: 'search'; id: string; use: string; action: JsonObject }
+type Item = Message | ToolCall | OwnCall | Thought | SearchCall
 
 export type ItemWriter = {
   /** The text to send for a part's event; '' for any other event. */
@@ -132,6 +135,8 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
       }
       case 'reasoning':
         return endThought(item, undefined)
+      case 'search':
+        return doneItem(searchItem(item, status))
       case 'own': {
         const text = item.ended ? endOwn(item, status === 'incomplete') : ''
         item = undefined
@@ -245,6 +250,39 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return text + writeDelta(item.delta, delta)
   }
 
+  const searchItem = ({ id, action }: SearchCall, status: string): JsonObject => ({
+    type: 'web_search_call',
+    id,
+    status,
+    action,
+  })
+
+  const beginSearch = (value: JsonObject): string => {
+    const text = close()
+    const use = asText(value.id)
+    const id = idOf('ws_', `ws_${use.replace(/[^a-zA-Z0-9_]/g, '_').slice(0, 60)}`, output.length)
+    item = { kind: 'search', id, use, action: searchAction(value) }
+    return (
+      text +
+      addItem(searchItem(item, 'in_progress')) +
+      frame('response.web_search_call.in_progress', at(id)) +
+      frame('response.web_search_call.searching', at(id))
+    )
+  }
+
+  /** The pages that the open search has found, which ends it. */
+  const endSearch = (value: JsonObject): string => {
+    if (item?.kind !== 'search' || item.use !== value.tool_use_id) return ''
+    const sources = foundSources(value)
+    if (sources === undefined) return doneItem(searchItem(item, 'failed'))
+    item.action = { ...item.action, sources }
+    const text = frame('response.web_search_call.completed', at(item.id))
+    return text + doneItem(searchItem(item, 'completed'))
+  }
+
+  /** What another wire's vendor has run is shown where this wire has a word for it. */
+  const foreign = (value: JsonObject): string => (isSearchUse(value) ? beginSearch(value) : endSearch(value))
+
   const whole = (value: JsonObject): string => {
     if (typeof value.type !== 'string' || value.type === 'message') return ''
     const text = close()
@@ -290,7 +328,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
         }
         return item?.kind === 'call' ? endCall(item) : ''
       case 'opaque':
-        return event.value.origin === 'responses' ? whole(event.value.value) : ''
+        return event.value.origin === 'responses' ? whole(event.value.value) : foreign(event.value.value)
       default:
         return ''
     }

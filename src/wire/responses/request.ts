@@ -27,6 +27,7 @@ import { stopInGateway } from '../stops.ts'
 import { forcesCall } from '../tool-choice.ts'
 import { withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { UNKNOWN_ANSWER } from '../unknown-reference.ts'
+import { type Search, searchFor } from '../web-search.ts'
 import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
@@ -84,6 +85,7 @@ const INPUTS = ['previous_response_id', 'conversation', 'prompt']
 
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED = 'reasoning.encrypted_content'
+const SOURCES = 'web_search_call.action.sources'
 
 export const decodeRequest = (body: JsonObject): ChatRequest => {
   const opaque: OpaqueMember[] = []
@@ -115,7 +117,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const set = <Name extends keyof ChatRequest>(name: Name, value: ChatRequest[Name] | undefined): void => {
     if (value !== undefined) request[name] = value
   }
-  const choice = decodeToolChoice(body.tool_choice, opaque, own)
+  const choice = decodeToolChoice(body.tool_choice, opaque, own, tools)
   listChosen(choice, tools)
   set('toolChoice', asksCompaction(body) && request.tools.length > 0 ? { type: 'none' } : choice)
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
@@ -153,8 +155,8 @@ const decodeInclude = (body: JsonObject, opaque: OpaqueMember[]): { top: number 
   const include = optionalArray(body.include, 'include') ?? []
   const top = optionalCount(body.top_logprobs, 'top_logprobs', 0)
   const others = include.filter((name) => name !== LOGPROBS)
-  // Every translated answer includes its sealed thoughts.
-  const met = others.every((name) => name === ENCRYPTED) ? { met: true as const } : {}
+  // Every translated answer includes its sealed thoughts, and the pages that a search has found.
+  const met = others.every((name) => name === ENCRYPTED || name === SOURCES) ? { met: true as const } : {}
   if (others.length > 0) opaque.push({ name: 'include', value: others, essential: false, ...met })
   if (others.length < include.length) return { top: top ?? 0 }
   if (top !== undefined && top > 0) opaque.push({ name: 'top_logprobs', value: top, essential: false })
@@ -191,6 +193,11 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   }
   if (reasoning !== undefined) body.reasoning = reasoning
   if (!out.own && out.quirks.noReasoning !== true) body.include = [ENCRYPTED]
+  const search = searchIn(request, out)
+  if (search !== undefined) {
+    body.include = [...asList(body.include), SOURCES]
+    if (search.most !== undefined) body.max_tool_calls = search.most
+  }
   const text = encodeText(request, out)
   if (text !== undefined) body.text = text
   encodeOpaque(request, body, out)
@@ -207,6 +214,15 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   })
   if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
   return { body, dropped: [...out.dropped], undo }
+}
+
+/** The first that stands in for another vendor's. */
+const searchIn = ({ tools }: ChatRequest, { quirks }: Outgoing): Search | undefined => {
+  for (const tool of tools) {
+    const search = searchFor('responses', tool, quirks)
+    if (search !== undefined) return search
+  }
+  return undefined
 }
 
 const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObject => {

@@ -12,6 +12,7 @@ import { given, optionalBoolean, optionalObject, optionalString, readName, readO
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { flatFormat } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
+import { isSearchType, SEARCH, searchFor } from '../web-search.ts'
 import { CLIENT_MEMBERS, type ClientTools, clientTool, toFunction } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -101,10 +102,17 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
       if (tool.origin === 'responses') {
         group = undefined
         encoded.push(tool.value)
-      } else {
-        if (tool.optional !== true) throw foreignTool(path)
-        out.drop(path)
+        return
       }
+      const search = searchFor('responses', tool, out.quirks)
+      if (search !== undefined) {
+        group = undefined
+        encoded.push(search.tool)
+        for (const member of search.lost) out.drop(`${path}.${member}`)
+        return
+      }
+      if (tool.optional !== true) throw foreignTool(path)
+      out.drop(path)
       return
     }
     const { namespace, about = namespace } = tool
@@ -160,6 +168,7 @@ export const decodeToolChoice = (
   value: Json | undefined,
   opaque: OpaqueMember[],
   own: ClientTools,
+  tools: readonly Tool[] = [],
 ): ToolChoice | undefined => {
   if (!given(value)) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
@@ -170,6 +179,9 @@ export const decodeToolChoice = (
   if (type === 'function' || type === 'custom') {
     return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type }
   }
+  const searches = isSearchType('responses', type)
+  if (searches && tools.some((tool) => tool.type === 'opaque' && isSearchType('responses', tool.value.type)))
+    return { type: 'tool', name: SEARCH, kind: 'function' }
   const chosen = chosenTool(value, own)
   if (chosen !== undefined) return { type: 'tool', ...chosen }
   const allowed = allowedTools(value, own)
@@ -226,9 +238,12 @@ const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): Allo
 export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {
   const kinds = new Map<string, 'function' | 'custom'>()
   const standIns = new Map<string, Json | undefined>()
+  let searches = false
   for (const tool of request.tools) {
     if (tool.type === 'opaque') {
       if (tool.asFunction !== undefined) standIns.set(tool.asFunction.name, tool.value.type)
+      else if (out.own && isSearchType('responses', tool.value.type)) standIns.set(SEARCH, tool.value.type)
+      else if (searchFor('responses', tool, out.quirks) !== undefined) searches = true
     } else if (!kinds.has(tool.name)) kinds.set(tool.name, tool.type)
   }
   const named = ({ name, kind }: Named): JsonObject => {
@@ -240,6 +255,11 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
   }
   switch (choice.type) {
     case 'tool':
+      // The vendor's list of types for a choice lacks its own search: it is the one tool that may be called.
+      if (searches && choice.name === SEARCH && !kinds.has(SEARCH))
+        return request.tools.length === 1
+          ? 'required'
+          : { type: 'allowed_tools', mode: 'required', tools: [{ type: SEARCH }] }
       return named(choice)
     case 'allowed':
       return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools: choice.tools.map(named) }
