@@ -341,7 +341,6 @@ describe('members that only this wire has', () => {
     ['n', 2, true],
     ['audio', { format: 'mp3', voice: 'alloy' }, true],
     ['modalities', ['text', 'audio'], true],
-    ['web_search_options', {}, true],
     ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }, true],
     ['prediction', { type: 'content', content: 'a' }, false],
     ['logit_bias', { '1': 2 }, false],
@@ -354,6 +353,13 @@ describe('members that only this wire has', () => {
     expect(chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 1, quirks: {} }).body[name]).toEqual(
       value as JsonObject,
     )
+  })
+
+  test('the wish to search is read as a tool, and sent on to its own wire as it came', () => {
+    const request = decode({ ...hello, web_search_options: { search_context_size: 'low' } })
+    expect(request.tools).toHaveLength(1)
+    const { body } = chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 1, quirks: {} })
+    expect([body.web_search_options, body.tools]).toEqual([{ search_context_size: 'low' }, undefined])
   })
 
   test('the wish to read thoughts apart, and figures, is met at any provider', () => {

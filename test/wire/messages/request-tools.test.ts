@@ -216,7 +216,7 @@ describe('tools', () => {
   })
 
   test('of another provider are refused, or dropped where they are optional', () => {
-    const tool = { type: 'opaque' as const, origin: 'responses' as const, value: { type: 'web_search' } }
+    const tool = { type: 'opaque' as const, origin: 'responses' as const, value: { type: 'image_generation' } }
     expect(refusal(() => encode({ tools: [tool] })).param).toBe('tools.0')
     const { body, dropped } = encode({ tools: [{ ...tool, optional: true }] })
     expect([body.tools, dropped]).toEqual([undefined, ['tools.0']])

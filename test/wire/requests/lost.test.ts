@@ -103,8 +103,8 @@ describe('is listed as dropped by the client’s own path', () => {
     ],
     ...([chat, 'responses'] as const).flatMap((to): [ChatWire, ChatWire, JsonObject, string[]][] => [
       ['messages', to, { thinking: { block_binding: { a: 1 } } }, ['thinking.block_binding']],
-      ['messages', to, { tools: [webSearch, { name: 'a', input_schema: closed }] }, ['tools.0']],
-      ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, webSearch] }, ['tools.1']],
+      ['messages', to, { tools: [advisor, { name: 'a', input_schema: closed }] }, ['tools.0']],
+      ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, advisor] }, ['tools.1']],
       ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, advisor] }, ['tools.1']],
     ]),
     [

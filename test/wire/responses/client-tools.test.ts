@@ -144,7 +144,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
   })
 
   test('optional built-in tools beside them are dropped', () => {
-    const sent = cross(to, { tools: [SHELL, { type: 'web_search' }] })
+    const sent = cross(to, { tools: [SHELL, { type: 'image_generation' }] })
     expect([namesIn(sent), sent.dropped]).toEqual([['shell'], ['tools.1']])
   })
 

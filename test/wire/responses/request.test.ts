@@ -430,7 +430,7 @@ describe('sending for clients of other wires', () => {
   })
 
   test.each<[Partial<ChatRequest>, string]>([
-    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] }, 'tools.0'],
+    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'advisor_20260301' } }] }, 'tools.0'],
     [{ toolChoice: { type: 'required' } }, 'tool_choice'],
     [
       { tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'tool', name: 'g', kind: 'function' } },

@@ -126,7 +126,7 @@ export const THINKING: Story[] = [
       turns: [user('Search.')],
       extra: {
         responses: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
-        messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+        messages: { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
       },
     },
     answer: says('Hello.'),
