@@ -11,6 +11,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   errors: [],
   ir: ['errors', 'lib'],
   'admin-api': [],
+  clients: [],
   wire: ['ir', 'errors', 'lib'],
   provider: ['ir'],
   catalogue: ['ir'],

@@ -10,6 +10,8 @@ export type Io = {
   err(text: string): void
   /** Whether a person reads what goes out, on a terminal. */
   terminal?: boolean
+  /** Asks on the terminal for what nobody shall see, or reads a line of standard input where no question is given. */
+  readSecret?(question?: string): Promise<string | undefined>
   env: Env
   cwd: string
   /** Milliseconds since the epoch. */

@@ -18,6 +18,7 @@ export const processIo = (): Io => ({
     }
   },
   terminal: process.stdout.isTTY === true && process.stderr.isTTY === true,
+  readSecret: (question) => (question === undefined ? readLine() : asked(question)),
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,
@@ -48,6 +49,31 @@ export const processIo = (): Io => ({
     }
   },
 })
+
+const readLine = async (): Promise<string | undefined> => (await Bun.stdin.text()).split(/\r?\n/)[0]
+
+/** Undefined where there is no terminal to ask on. What is typed is not echoed. */
+const asked = async (question: string): Promise<string | undefined> => {
+  const { stdin } = process
+  if (stdin.isTTY !== true) return undefined
+  writeSync(2, question)
+  stdin.setRawMode(true)
+  try {
+    let typed = ''
+    for await (const chunk of stdin) {
+      for (const key of chunk.toString()) {
+        if (key === '\r' || key === '\n' || key === '\u0004') return typed
+        if (key === '\u0003') return undefined
+        typed = key === '\u007f' || key === '\b' ? typed.slice(0, -1) : typed + key
+      }
+    }
+    return typed
+  } finally {
+    stdin.setRawMode(false)
+    stdin.pause()
+    writeSync(2, '\n')
+  }
+}
 
 const nothing = (): void => undefined
 

@@ -5,17 +5,15 @@ import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
 import type { Account } from '../admin-api/schema.ts'
-import { parseJson } from '../ir/json.ts'
 import { iso } from '../lib/iso-time.ts'
-import { isLoopback, unspokenProxy } from '../lib/proxy.ts'
 import type { ShownKey } from '../shown.ts'
 import { VERSION } from '../version.ts'
 import type { Backend, ServerAddress } from './backend.ts'
 import { failure, usageError } from './io.ts'
 import { noSuchKey } from './keys/show.ts'
+import { type Reply, reach, refusalIn } from './reach.ts'
 import { inert } from './table.ts'
 
-const TIMEOUT_MS = 30_000
 /** Keys in one answer: the most the API gives. */
 const PAGE = 200
 
@@ -90,52 +88,9 @@ const callServer = async <N extends RouteName>(address: ServerAddress, name: N, 
   throw failure(await mismatch(address, status))
 }
 
-/** `body`: what came as JSON, undefined for anything else. */
-type Reply = { status: number; body: unknown; location: string | undefined }
-
-const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
+const send = <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
   const { method, path, body } = adminRequest(name, input)
-  const to = new URL(url)
-  const passedBy = isLoopback(to) ? undefined : unspokenProxy(to)
-  if (passedBy !== undefined) {
-    throw failure(
-      `${passedBy.name} names a proxy of the scheme ${passedBy.scheme}, and only http and https are spoken; name ${to.hostname} in NO_PROXY to reach it directly.`,
-    )
-  }
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
-  try {
-    const answer = await fetch(url + path, {
-      method,
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(body === undefined ? {} : { body }),
-    })
-    const text = await answer.text()
-    return { status: answer.status, body: parseJson(text), location: answer.headers.get('location') ?? undefined }
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError') {
-      throw failure(`The gateway at ${url} did not answer within ${TIMEOUT_MS / 1000} s.`)
-    }
-    const reason = reasonOf(error)
-    if (reason.includes('CERT') || reason.includes('VERIFY')) {
-      throw failure(
-        `The certificate of ${url} is not trusted (${reason}). If an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS.`,
-      )
-    }
-    throw failure(`No gateway can be reached at ${url} (${reason}); is it running, and is the address right?`)
-  }
-}
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
-
-type Refusal = { code: string; message: string }
-
-const refusalIn = (body: unknown): Refusal | undefined => {
-  const error = (body as { error?: Partial<Refusal> } | undefined)?.error
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined
-  return { code: error.code, message: inert(error.message).slice(0, 500) }
+  return reach(url, path, { method, secret: token, body })
 }
 
 /** The key that was asked for or about. */

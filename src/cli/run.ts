@@ -11,6 +11,7 @@ import { complete } from './complete.ts'
 import { configCheck } from './config/check.ts'
 import { configInit } from './config/init.ts'
 import { configSchema } from './config/schema.ts'
+import { connect } from './connect.ts'
 import { demo } from './demo.ts'
 import { health } from './health.ts'
 import { commandHelp, groupHelp, rootHelp } from './help.ts'
@@ -35,6 +36,7 @@ export const COMMANDS: (Command | Group)[] = [
     summary: 'Create and change client keys',
     commands: [keysCreate, keysList, keysShow, keysUpdate, keysRevoke, keysRotate],
   },
+  connect,
   usage,
   models,
   accounts,
@@ -114,4 +116,4 @@ const isExpected = (error: unknown): boolean =>
   isUsageError(error) ||
   isStoreError(error) ||
   error instanceof GatewayError ||
-  (error instanceof Error && (error.name === 'Failure' || 'code' in error))
+  (error instanceof Error && (error.name === 'Failure' || error.name === 'Refused' || 'code' in error))

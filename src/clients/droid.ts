@@ -1,0 +1,34 @@
+// droid: models of its user's own.
+
+import type { Client } from './client.ts'
+import { under } from './places.ts'
+
+export const droid: Client = {
+  name: 'droid',
+  title: 'droid',
+  wire: 'chat-completions',
+  files: [
+    {
+      shown: '~/.factory/settings.json',
+      path: under('.factory', 'settings.json'),
+      format: 'json',
+      secret: true,
+      edits: ({ origin, key, models }) => [
+        {
+          at: ['customModels'],
+          own: { member: 'displayName', name: 'sluice' },
+          value: models.map(({ id, output }) => ({
+            model: id,
+            displayName: `sluice/${id}`,
+            baseUrl: `${origin}/v1`,
+            apiKey: key,
+            provider: 'generic-chat-completion-api',
+            maxOutputTokens: output,
+          })),
+        },
+      ],
+    },
+  ],
+  start: () => 'droid',
+  notes: ['Choose the model by /model, under the custom ones.'],
+}

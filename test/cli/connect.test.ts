@@ -1,0 +1,160 @@
+// `connect` writes a client's own files for a gateway that answers, and puts back what was there.
+
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CLIENTS } from '../../src/clients/index.ts'
+import { startDemoGateway } from '../support/gateway.ts'
+import { stopAfterAll } from '../support/stopping.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+let gateway: Awaited<ReturnType<typeof startDemoGateway>>
+beforeAll(async () => {
+  gateway = await startDemoGateway()
+})
+stopAfterAll(() => [gateway])
+
+let terminal: Terminal
+beforeEach(() => {
+  terminal = openTerminal()
+  Object.assign(terminal.env, { HOME: terminal.cwd, USERPROFILE: terminal.cwd, SLUICE_SERVER: gateway.url })
+  terminal.env.SLUICE_API_KEY = gateway.secret
+})
+afterEach(() => terminal.close())
+
+const type = (...words: string[]) => terminal.type('connect', ...words)
+const at = (path: string) => join(terminal.cwd, path)
+const put = (path: string, text: string, mode = 0o644): void => {
+  mkdirSync(dirname(at(path)), { recursive: true })
+  writeFileSync(at(path), text)
+  chmodSync(at(path), mode)
+}
+const CODEX = '.codex/config.toml'
+const MINE = '# mine\nmodel = "o-1" # old\n\n[projects."/src"]\ntrust_level = "trusted"\n'
+
+describe.each(CLIENTS.map((client) => [client.name, client] as const))('%s', (name, client) => {
+  test('is set up, the same the second time, and is gone after --undo', async () => {
+    const before = readdirSync(terminal.cwd)
+    const { code, out } = await type(name)
+    expect([code, out]).toEqual([0, expect.stringContaining('written')])
+    const files = client.files.map((file) =>
+      file.path({ home: terminal.cwd, env: terminal.env, platform: process.platform }),
+    )
+    const texts = files.map((path) => readFileSync(path, 'utf8'))
+    client.files.forEach(({ secret }, index) => {
+      expect(texts[index]?.includes(gateway.secret)).toBe(secret)
+      if (secret) expect(statSync(files[index] ?? '').mode & 0o777).toBe(0o600)
+    })
+    expect((await type(name)).out).not.toContain('written')
+    expect(files.map((path) => readFileSync(path, 'utf8'))).toEqual(texts)
+    expect((await type(name, '--undo')).code).toBe(0)
+    expect(readdirSync(terminal.cwd).filter((entry) => entry !== '.local')).toEqual(before)
+  })
+
+  test('--print writes nothing and does not show the key', async () => {
+    const { code, out } = await type(name, '--print')
+    expect(code).toBe(0)
+    for (const { shown } of client.files) expect(out).toContain(shown)
+    expect(out).not.toContain(gateway.secret)
+    expect(readdirSync(terminal.cwd)).toEqual([])
+  })
+})
+
+test('what was there is merged, and comes back byte for byte with its mode', async () => {
+  put(CODEX, MINE, 0o640)
+  expect((await type('codex')).code).toBe(0)
+  const text = readFileSync(at(CODEX), 'utf8')
+  for (const part of ['# mine', '# old', '[projects."/src"]', 'trust_level', 'vendorB-5.5'])
+    expect(text).toContain(part)
+  expect(text).not.toContain('o-1')
+  await type('codex', '--model', 'vendorA-sonnet-5')
+  expect((await type('codex', '--undo')).out).toContain('as it was before')
+  expect(readFileSync(at(CODEX), 'utf8')).toBe(MINE)
+  expect(statSync(at(CODEX)).mode & 0o777).toBe(0o640)
+})
+
+test('what its owner has changed since stays, also over a second connect', async () => {
+  put(CODEX, MINE)
+  await type('codex')
+  put(CODEX, `${readFileSync(at(CODEX), 'utf8')}\n[notice]\nseen = true\n`)
+  await type('codex', '--model', 'vendorA-sonnet-5')
+  put(CODEX, `${readFileSync(at(CODEX), 'utf8')}\n[more]\nseen = true\n`)
+  expect((await type('codex', '--undo')).out).toContain('only what connect wrote is gone')
+  const { model, ...rest } = Bun.TOML.parse(readFileSync(at(CODEX), 'utf8')) as Record<string, unknown>
+  expect(model).toBe('o-1')
+  expect(Object.keys(rest)).toEqual(['projects', 'notice', 'more'])
+})
+
+test('a link stays a link, and what it leads to is written', async () => {
+  put('dotfiles/config.toml', MINE)
+  mkdirSync(at('.codex'))
+  symlinkSync(at('dotfiles/config.toml'), at(CODEX))
+  await type('codex')
+  expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toContain('sluice')
+  await type('codex', '--undo')
+  expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toBe(MINE)
+})
+
+test.each([
+  ['model = \n', 'it is no TOML'],
+  ['model_providers = 1\n', '"model_providers" in it is no group of settings'],
+])('a file that says %j is refused and stays', async (text, reason) => {
+  put(CODEX, text)
+  expect(await type('codex')).toMatchObject({ code: 1, err: expect.stringContaining(reason) })
+  expect(readFileSync(at(CODEX), 'utf8')).toBe(text)
+})
+
+test('the model is the one asked for, or one of the vendor whose wire the client speaks', async () => {
+  expect((await type('codex')).out).toMatch(/model +vendorB-5\.5: the first whose vendor has the responses wire/)
+  expect((await type('claude-code')).out).toMatch(/model +vendorA-opus-4-8: the gateway's own choice/)
+  expect((await type('codex', '--model', 'vendorA-opus-4.8')).out).toMatch(/model +vendorA-opus-4-8: as you asked/)
+  terminal.env.SLUICE_API_KEY = gateway.issue({ models: ['vendorB-5.4-mini'] }).secret
+  expect((await type('claude-code')).out).toMatch(/model +vendorB-5\.4-mini: the first that the key may use/)
+})
+
+test('where the gateway does not answer nothing is written', async () => {
+  const nothing = () => expect(existsSync(at('.codex'))).toBe(false)
+  expect(await type('codex', '--model', 'vendorB-9')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no model'),
+  })
+  nothing()
+  terminal.env.SLUICE_API_KEY = gateway.issue({ tokensTotal: 0 }).secret
+  expect(await type('codex')).toMatchObject({ code: 1, err: expect.stringContaining('--untried') })
+  nothing()
+  expect((await type('codex', '--untried')).code).toBe(0)
+  await type('codex', '--undo')
+  terminal.env.SLUICE_API_KEY = 'sk-sl-wrong'
+  expect((await type('codex')).code).toBe(1)
+  terminal.env.SLUICE_API_KEY = gateway.secret
+  terminal.env.SLUICE_SERVER = 'http://127.0.0.1:1'
+  expect(await type('codex')).toMatchObject({ code: 1, err: expect.stringContaining('No gateway can be reached') })
+  nothing()
+})
+
+test.each([
+  [['codx'], /did you mean "codex"\?/],
+  [[], /^Name the client: claude-code, codex/],
+  [['codex', '--server', 'http://u:p@host'], /--server must be the address/],
+  [['codex', '--key', 'a b'], /characters that no key has/],
+])('%j is wrong usage', async (words, sentence) => {
+  expect(await type(...words)).toMatchObject({ code: 2, err: expect.stringMatching(sentence) })
+})
+
+test('a key is needed', async () => {
+  delete terminal.env.SLUICE_API_KEY
+  expect(await type('codex')).toMatchObject({ code: 2, err: expect.stringContaining('A key is needed') })
+})
+
+test('what was never connected cannot be undone', async () => {
+  expect(await type('pi', '--undo')).toMatchObject({ code: 1, err: expect.stringContaining('Nothing is kept of pi') })
+})
