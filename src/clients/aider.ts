@@ -7,6 +7,7 @@ export const aider: Client = {
   name: 'aider',
   title: 'aider',
   wire: 'chat-completions',
+  tried: { version: '0.86.2', date: '2026-11-27' },
   files: [
     {
       shown: '~/.aider.conf.yml',

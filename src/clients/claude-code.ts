@@ -7,6 +7,7 @@ export const claudeCode: Client = {
   name: 'claude-code',
   title: 'Claude Code',
   wire: 'messages',
+  tried: { version: '2.1.332', date: '2026-11-27' },
   files: [
     {
       shown: '~/.claude/settings.json',

@@ -9,11 +9,12 @@ export type Path = readonly string[]
  * entries are ours whose `member` is `name`, or begins with it and a slash; those are replaced, the others stay.
  */
 export type Edit = Change | ListChange
-type Change = { at: Path; value: Json | undefined }
+/** `absent`: only where there is none yet. */
+type Change = { at: Path; value: Json | undefined; absent?: true }
 export type ListChange = { at: Path; value: JsonObject[]; own: { member: string; name: string } }
 
-/** `json` is read with comments and commas too many; `env` is lines of `NAME=value`. */
-export type Format = 'json' | 'yaml' | 'toml' | 'env'
+/** `json` is read with comments and commas too many; `yaml-list` is a list, here called `entries`; `env`: lines of `NAME=value`. */
+export type Format = 'json' | 'yaml' | 'yaml-list' | 'toml' | 'env'
 
 /** A model as the gateway lists it. */
 export type Listed = { id: string; provider: string; context: number; output: number; images: boolean; text: boolean }

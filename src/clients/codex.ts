@@ -7,6 +7,7 @@ export const codex: Client = {
   name: 'codex',
   title: 'Codex',
   wire: 'responses',
+  tried: { version: '0.171.0', date: '2026-11-27' },
   files: [
     {
       shown: '~/.codex/config.toml',

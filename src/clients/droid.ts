@@ -7,6 +7,7 @@ export const droid: Client = {
   name: 'droid',
   title: 'droid',
   wire: 'chat-completions',
+  tried: { version: '0.215.0', date: '2026-11-27' },
   files: [
     {
       shown: '~/.factory/settings.json',

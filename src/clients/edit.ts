@@ -11,10 +11,11 @@ import { copied, isObject, valueAt } from './values.ts'
 export class Unreadable extends Error {}
 
 /** The text with the changes. Of an empty text it makes a whole file. Throws an Unreadable. */
-export const edited = (format: Format, text: string, edits: readonly Edit[]): string => {
+export const edited = (format: Format, text: string, all: readonly Edit[]): string => {
   const { read, write } = EDITORS[format]
   const [mark, body] = text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
   const before = read(body)
+  const edits = all.filter((edit) => 'own' in edit || !edit.absent || valueAt(before, edit.at) === undefined)
   const meant = applied(before, edits)
   if (Bun.deepEquals(before, meant)) return text
   const after = inLinesOf(body, write(body, edits, meant))
@@ -77,23 +78,32 @@ const json: Editor = {
   },
 }
 
-const yamlEditor: Editor = {
-  read: (text) => required(documentOf(text).toJS() ?? {}),
+/** What a whole file is called that is a list and no group. */
+const LIST = 'entries'
+
+const yamlEditor = (isList: boolean): Editor => ({
+  read(text) {
+    const value: unknown = documentOf(text, isList).toJS()
+    if (!isList) return required(value ?? {})
+    if (value === null || Array.isArray(value)) return value === null || value.length === 0 ? {} : { [LIST]: value }
+    throw new Unreadable('it holds no list')
+  },
   write(text, edits) {
-    const document = documentOf(text)
+    const document = documentOf(text, isList)
     for (const edit of edits) {
-      const at = [...edit.at]
-      const list = document.getIn(at)
+      const at = edit.at.slice(isList ? 1 : 0)
+      const list = at.length === 0 ? document.contents : document.getIn(at)
       if ('own' in edit && yaml.isSeq(list)) {
         const shown = list.toJS(document) as Json[]
         for (const index of ownIn(shown, edit).toReversed()) list.delete(index)
         for (const entry of edit.value) list.add(document.createNode(entry))
-      } else if (edit.value === undefined) document.deleteIn(at)
+      } else if (at.length === 0) document.contents = document.createNode(edit.value ?? [])
+      else if (edit.value === undefined) document.deleteIn(at)
       else setIn(document, at, edit.value)
     }
     return document.toString(styleOf(text))
   },
-}
+})
 
 /** A single value changes within its place, so that the comment beside it stays. */
 const setIn = (document: yaml.Document, at: string[], value: Json): void => {
@@ -110,11 +120,11 @@ const styleOf = (text: string): yaml.ToStringOptions => ({
   flowCollectionPadding: /\{ \S/.test(text),
 })
 
-const documentOf = (text: string): yaml.Document => {
+const documentOf = (text: string, isList: boolean): yaml.Document => {
   const document = yaml.parseDocument(text)
   const [error] = document.errors
   if (error !== undefined) throw new Unreadable(`it is no YAML (line ${lineOf(text, error.pos[0])})`)
-  return document.contents === null ? new yaml.Document({}) : document
+  return document.contents === null ? new yaml.Document(isList ? [] : {}) : document
 }
 
 /** How deep tables have a heading of their own. */
@@ -166,7 +176,13 @@ const env: Editor = {
   },
 }
 
-const EDITORS: Record<Format, Editor> = { json, yaml: yamlEditor, toml: tomlEditor, env }
+const EDITORS: Record<Format, Editor> = {
+  json,
+  yaml: yamlEditor(false),
+  'yaml-list': yamlEditor(true),
+  toml: tomlEditor,
+  env,
+}
 
 /** The object that holds the last name of a path; undefined where there is none and none is to be made. */
 const parentOf = (root: JsonObject, path: Path, make: boolean): JsonObject | undefined => {

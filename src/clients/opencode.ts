@@ -7,6 +7,7 @@ export const opencode: Client = {
   name: 'opencode',
   title: 'opencode',
   wire: 'chat-completions',
+  tried: { version: '1.18.33', date: '2026-11-27' },
   files: [
     {
       shown: '~/.config/opencode/opencode.json',

@@ -17,13 +17,13 @@ export const underConfig = (file: string) => under('.config', file, 'XDG_CONFIG_
 
 type Roots = { linux: string; darwin: string; win32: string }
 
-/** Below the folder that each system has for programs' settings. */
+/** Below the folder that each system has for programs' settings, unless a variable names the client's own. */
 export const underSystem =
-  ({ linux, darwin, win32: windows }: Roots, variable?: string) =>
-  (at: Home): string => {
-    const { home, env, platform } = at
-    const named = variable === undefined ? undefined : env[variable]
-    if (platform === 'win32') return win32.join(named || env.APPDATA || win32.join(home, 'AppData', 'Roaming'), windows)
-    if (platform === 'darwin') return posix.join(named || home, darwin)
-    return posix.join(named || env.XDG_CONFIG_HOME || posix.join(home, '.config'), linux)
+  ({ linux, darwin, win32: windows }: Roots, own?: { variable: string; file: string }) =>
+  ({ home, env, platform }: Home): string => {
+    const { join } = platform === 'win32' ? win32 : posix
+    const named = own === undefined ? undefined : env[own.variable]
+    if (own !== undefined && named) return join(named, own.file)
+    if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), windows)
+    return platform === 'darwin' ? join(home, darwin) : join(env.XDG_CONFIG_HOME || join(home, '.config'), linux)
   }

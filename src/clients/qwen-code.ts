@@ -7,6 +7,7 @@ export const qwenCode: Client = {
   name: 'qwen-code',
   title: 'Qwen Code',
   wire: 'chat-completions',
+  tried: { version: '0.24.4', date: '2026-11-27' },
   files: [
     {
       shown: '~/.qwen/settings.json',

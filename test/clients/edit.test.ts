@@ -11,7 +11,7 @@ const EDITS: Edit[] = [
   { at: ['servers', 'sluice'], value: { url: 'http://127.0.0.1:1/v1', key: 'k' } },
 ]
 
-const FILES: Record<Exclude<Format, 'env'>, string> = {
+const FILES: Record<'json' | 'yaml' | 'toml', string> = {
   json: '{\n    // mine, not yours\n    "zeta": [1, 2,], /* kept */\n    "model": "m-1", // the best\n    "servers": {\n        "home": { "url": "x" },\n    },\n}\n',
   yaml: '# mine, not yours\nzeta: [1, 2]\n\nmodel: m-1 # the best\nservers:\n  home: { url: "x" } # kept\nlong: "a line that is much longer than what a writer of such files would let stand without folding it into two"\n',
   toml: '# mine, not yours\nzeta = [1, 2]\nwhen = 2026-11-27\n\nmodel = "m-1" # the best\n\n[servers.home]\nurl = \'x\' # kept\n\n[[list]]\na = 1\n',
@@ -132,3 +132,21 @@ test.each(['json', 'yaml', 'toml'] as const)(
     )
   },
 )
+
+test('a whole file that is a list takes ours, and keeps what else is in it', () => {
+  const own = { member: 'id', name: 'sluice' }
+  const edits: Edit[] = [{ at: ['entries'], own, value: [{ id: 'sluice/a' }] }]
+  const text = '# mine\n- id: other # kept\n'
+  const after = edited('yaml-list', text, edits)
+  expect(after).toBe(`${text}- id: sluice/a\n`)
+  expect(edited('yaml-list', after, edits)).toBe(after)
+  expect(reverted('yaml-list', after, text, edits)).toBe(text)
+  expect(edited('yaml-list', '', edits)).toBe('- id: sluice/a\n')
+  expect(() => edited('yaml-list', 'id: x\n', edits)).toThrow('it holds no list')
+})
+
+test('what is only set where there is none is left where there is', () => {
+  const edits: Edit[] = [{ at: ['a'], value: 1, absent: true }]
+  expect(edited('json', '{"a": 2}', edits)).toBe('{"a": 2}')
+  expect(read('json', edited('json', '{}', edits))).toEqual({ a: 1 })
+})
