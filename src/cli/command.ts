@@ -25,6 +25,8 @@ type CommandOptions<A extends ArgsDef> = {
   args: A
   examples?: string[]
   below?: Command[]
+  /** The flag that somebody means who gives an argument more than it takes. */
+  meant?: keyof A & string
   run(args: ParsedArgs<A>, io: Io): Promise<number> | number
 }
 
@@ -34,6 +36,7 @@ export const command = <const A extends ArgsDef>({
   args,
   examples = [],
   below,
+  meant,
   run,
 }: CommandOptions<A>): Command => {
   const definition: CommandDef<A> = defineCommand({
@@ -48,7 +51,7 @@ export const command = <const A extends ArgsDef>({
     examples,
     ...(below === undefined ? {} : { below }),
     run: async (words, io) => {
-      const { result } = await runCommand(definition, { rawArgs: strictWords(words, args), data: io })
+      const { result } = await runCommand(definition, { rawArgs: strictWords(words, args, meant), data: io })
       return result as number
     },
   }
@@ -59,7 +62,7 @@ export const command = <const A extends ArgsDef>({
  * Throws a UsageError for a flag or argument the command does not take, a flag without its value or with two, or a
  * missing argument.
  */
-const strictWords = (words: string[], args: ArgsDef): string[] => {
+const strictWords = (words: string[], args: ArgsDef, meant?: string): string[] => {
   const flags = new Map(Object.entries(args).filter(([, arg]) => arg.type !== 'positional'))
   const places = Object.entries(args).filter(([, arg]) => arg.type === 'positional')
   const options = new Map<string, string | undefined>()
@@ -75,7 +78,10 @@ const strictWords = (words: string[], args: ArgsDef): string[] => {
     }
   }
   const extra = positional[places.length]
-  if (extra !== undefined) throw usageError(`Unexpected argument "${extra}".`)
+  if (extra !== undefined) {
+    const hint = meant === undefined || options.has(`--${meant}`) ? '' : ` Did you mean --${meant} ${quoted(extra)}?`
+    throw usageError(`Unexpected argument "${extra}".${hint}`)
+  }
   const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
   if (missing) {
     const [name, { description = '' }] = missing
@@ -84,6 +90,8 @@ const strictWords = (words: string[], args: ArgsDef): string[] => {
   const written = [...options].map(([flag, value]) => (value === undefined ? flag : `${flag}=${value}`))
   return [...written, '--', ...positional]
 }
+
+const quoted = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : JSON.stringify(word))
 
 /** `--name` and its value, undefined for a flag that takes none. `next` takes the word after the flag. */
 const strictFlag = (

@@ -23,18 +23,29 @@ export const readLabel = (flag: string, text: string, empty: string): string => 
   throw usageError(`${flag}: found ${label.length} characters, allowed: ${LABEL_LENGTH} at most.`)
 }
 
-/** A whole number, 0 or more; `1_000_000` is one. `or`: a word that the flag takes besides. */
+const UNITS: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, b: 1e9 }
+
+/** A whole number, 0 or more; `1_000_000`, `500k` and `1.5M` are some. `or`: a word that the flag takes besides. */
 export const readCount = (flag: string, text: string | undefined, or?: string): number | undefined => {
   if (text === undefined) return undefined
-  const count = /^\d+(_\d+)*$/.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN
-  if (Number.isSafeInteger(count)) return count
+  const [, digits, unit] = /^(\d+(?:_\d+)*(?:\.\d+(?=[kmb]))?)([kmb])?$/i.exec(text) ?? []
+  const count =
+    digits === undefined ? Number.NaN : Number(digits.replaceAll('_', '')) * (UNITS[unit?.toLowerCase() ?? ''] ?? 1)
+  // 1.1M is a whole number that floats miss by a hair.
+  const whole = Math.round(count)
+  if (Number.isSafeInteger(whole) && Math.abs(whole - count) < 1e-6) return whole
   throw usageError(
-    `${flag}: found "${text}", allowed: a whole number, 0 or more${or === undefined ? '' : `, or ${or}`}.`,
+    `${flag}: found "${text}", allowed: a whole number, 0 or more, such as 500k or 1M${or === undefined ? '' : `, or ${or}`}.`,
   )
 }
 
 /** A time from now (`90d`, `12h`) or an ISO date or time, UTC where it names no zone; milliseconds since the epoch. */
 export const readExpiry = (flag: string, text: string, now: number): number => {
+  if (text === 'never') {
+    throw usageError(
+      `${flag}: every key has an end, so that one that is forgotten does not stay open; give a far one, such as 3650d, and "sluice keys update" moves it.`,
+    )
+  }
   const length = parseDuration(text)
   const at = length === undefined ? parseIsoTime(text) : now + length
   if (at === undefined) {

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
-import type { Account } from '../admin-api/schema.ts'
+import type { Account, Member } from '../admin-api/schema.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../shown.ts'
 import { VERSION } from '../version.ts'
@@ -67,6 +67,9 @@ export const remoteBackend = (address: ServerAddress): Backend => {
 /** Accounts live in the server alone: which are kept away is known to the process that calls them. */
 export const remoteAccounts = async (address: ServerAddress): Promise<Account[]> =>
   (await callServer(address, 'accounts.list')).items
+
+export const remoteMembers = async (address: ServerAddress): Promise<Member[]> =>
+  (await callServer(address, 'members.list')).items
 
 const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
   const { status, body, location } = await send(address, name, input)

@@ -22,6 +22,7 @@ import { keysRevoke } from './keys/revoke.ts'
 import { keysRotate } from './keys/rotate.ts'
 import { keysShow } from './keys/show.ts'
 import { keysUpdate } from './keys/update.ts'
+import { membersInvite, membersList, membersRemove } from './members.ts'
 import { models } from './models.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
@@ -40,6 +41,11 @@ export const COMMANDS: (Command | Group)[] = [
   usage,
   models,
   accounts,
+  {
+    name: 'members',
+    summary: 'Those who may sign in to the dashboard',
+    commands: [membersList, membersInvite, membersRemove],
+  },
   { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
   { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
   backup,

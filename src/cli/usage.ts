@@ -9,6 +9,7 @@ import { BACKEND_FLAGS, openBackend } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson, usageError } from './io.ts'
+import { idOf } from './keys/show.ts'
 import { readSince } from './read.ts'
 import { columns, grouped, inert, khr, usd } from './table.ts'
 
@@ -18,7 +19,7 @@ export const usage = command({
   name: 'usage',
   summary: 'Tokens and cost, by model, key or day',
   args: {
-    key: { type: 'string', valueHint: 'ID', description: 'Only this key' },
+    key: { type: 'string', valueHint: 'KEY', description: 'Only this key, by its id or label' },
     since: {
       type: 'string',
       valueHint: 'WHEN',
@@ -54,7 +55,8 @@ export const usage = command({
       io.err('note: --since is in the future: nothing has been used since then')
     const by = args.by as UsageQuery['by']
     const backend = await openBackend(args, io)
-    const { since, rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId: args.key })
+    const keyId = args.key === undefined ? undefined : await idOf(backend, args.key)
+    const { since, rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId })
     if (since !== null && sinceMs !== undefined && sinceMs - Date.parse(since) >= HOUR_MS)
       io.err(`note: single hours of ${since.slice(0, 10)} are no longer kept: the whole day is counted`)
     const all = total(rows)

@@ -101,7 +101,7 @@ describe('keys create', () => {
     [['keys', 'create', '--label', '--json'], '--label needs a value.'],
     [
       ['keys', 'create', '--label', 'x', '--tokens', '1.5'],
-      '--tokens: found "1.5", allowed: a whole number, 0 or more.',
+      '--tokens: found "1.5", allowed: a whole number, 0 or more, such as 500k or 1M.',
     ],
     [['keys', 'create', '--label', 'x', '--tokens', '-1'], '--tokens: found "-1"'],
     [['keys', 'create', '--label', 'x', '--tokens', '99999999999999999999'], '--tokens: found "99999999999999999999"'],
@@ -143,12 +143,18 @@ describe('keys create', () => {
     [['keys', 'create', '--label', 'a\tb'], '--label must not have line breaks or other invisible characters.'],
     [
       ['keys', 'update', 'key_x', '--rpm', 'none'],
-      '--rpm: found "none", allowed: a whole number, 0 or more, or default.',
+      '--rpm: found "none", allowed: a whole number, 0 or more, such as 500k or 1M, or default.',
     ],
     [['keys', 'update', 'key_x', '--label', 'x'.repeat(201)], '--label: found 201 characters'],
     [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
     [['keys', 'rotate', 'key_x', '--grace', '721h'], '--grace: found "721h", allowed: 30d at most.'],
-    [['keys', 'show'], 'Missing ID: key_…, as "sluice keys list" shows it.'],
+    [['keys', 'show'], 'Missing ID: its id (key_…) or its label, where one key alone has it.'],
+    [['keys', 'create', 'dara'], 'Unexpected argument "dara". Did you mean --label dara?'],
+    [['keys', 'create', 'dara lim'], 'Did you mean --label "dara lim"?'],
+    [['keys', 'create', '--label', 'x', '--tokens', '1.5e3'], '--tokens: found "1.5e3"'],
+    [['keys', 'create', '--label', 'x', '--tokens', '0.0001k'], '--tokens: found "0.0001k"'],
+    [['keys', 'create', '--label', 'x', '--tokens', '9999999999M'], '--tokens: found'],
+    [['keys', 'create', '--label', 'x', '--expires', 'never'], 'every key has an end'],
     [['keys'], '"sluice keys" takes: create, list, show, update, revoke, rotate.'],
     [['keys', 'creat'], 'Did you mean "sluice keys create"?'],
   ])('wrong words end with 2 and a sentence, and make nothing: %j', async (words, sentence) => {
@@ -327,4 +333,39 @@ test('a database of something else is refused with 1', async () => {
   const { code, out, err } = await type('keys', 'list', '--data', '.')
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).not.toContain('fault of sluice')
+})
+
+test.each([
+  ['1M', 1_000_000],
+  ['500k', 500_000],
+  ['1.1m', 1_100_000],
+  ['2B', 2_000_000_000],
+  ['1_000_000', 1_000_000],
+  ['0', 0],
+])('--tokens %s is %d', async (written, count) => {
+  expect((await create('--tokens', written)).tokens_total).toBe(count)
+})
+
+describe('a key by its label', () => {
+  const labelled = (label: string) => json('keys', 'create', '--label', label)
+
+  test('is the one key that has it, in every command on one key', async () => {
+    const { id } = await labelled('dara')
+    await labelled('bob')
+    expect((await json('keys', 'show', 'dara')).id).toBe(id)
+    expect((await json('keys', 'update', 'dara', '--tokens', '5k')).tokens_total).toBe(5_000)
+    expect((await json('keys', 'rotate', 'dara')).id).toBe(id)
+    expect((await type('usage', '--key', 'dara')).code).toBe(0)
+    expect((await json('keys', 'revoke', 'dara')).status).toBe('revoked')
+  })
+
+  test('is refused where several have it, those that are revoked aside', async () => {
+    const [one, two] = [await labelled('dara'), await labelled('dara')]
+    const { code, err } = await type('keys', 'show', 'dara')
+    expect(code).toBe(1)
+    for (const { id } of [one, two]) expect(err).toContain(id)
+    await type('keys', 'revoke', one.id)
+    expect((await json('keys', 'show', 'dara')).id).toBe(two.id)
+    expect(await type('keys', 'show', 'dar')).toMatchObject({ code: 1, err: expect.stringContaining('no key "dar"') })
+  })
 })

@@ -84,6 +84,11 @@ const made = async (...words: string[]) => {
   return JSON.parse(out)
 }
 
+test('members are listed from either side alike', async () => {
+  const [here, there] = await Promise.all(WAYS.map(([, type]) => type('members', 'list', '--json')))
+  expect(JSON.parse(there?.out ?? '')).toEqual(JSON.parse(here?.out ?? '-'))
+})
+
 describe('the same words', () => {
   test('make the same key, and the server’s audit names the token', async () => {
     const words = ['--tokens', '5000', '--expires', '2030-01-31', '--models', 'auto,vendorB-*', '--rpm', '60']

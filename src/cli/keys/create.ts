@@ -10,13 +10,14 @@ import { printKey } from './show.ts'
 
 export const keysCreate = command({
   name: 'create',
+  meant: 'label',
   summary: 'Create a key; its secret is shown once',
   args: {
     label: { type: 'string', valueHint: 'NAME', description: 'Name of the key (required)' },
     tokens: {
       type: 'string',
       valueHint: 'N',
-      description: 'Token quota (default 1000000, or as set in the dashboard)',
+      description: 'Token quota, such as 500k or 1_000_000 (default 1M, or as set in the dashboard)',
     },
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS, default: 'never' },
     expires: {
@@ -35,8 +36,8 @@ export const keysCreate = command({
     ...JSON_FLAG,
   },
   examples: [
-    'sluice keys create --label alice --tokens 5000000 --expires 90d',
-    'sluice keys create --label bob --tokens 20000000 --renews month',
+    'sluice keys create --label alice --tokens 5M --expires 90d',
+    'sluice keys create --label bob --tokens 20M --renews month',
     "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
   ],
   run: async (args, io) => {

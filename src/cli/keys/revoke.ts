@@ -4,7 +4,7 @@ import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
-import { KEY_ID, printKey } from './show.ts'
+import { idOf, KEY_ID, printKey } from './show.ts'
 
 export const keysRevoke = command({
   name: 'revoke',
@@ -16,7 +16,7 @@ export const keysRevoke = command({
   },
   run: async (args, io) => {
     const backend = await openBackend(args, io)
-    printKey(await backend.revokeKey(args.id), undefined, args.json, io)
+    printKey(await backend.revokeKey(await idOf(backend, args.id)), undefined, args.json, io)
     return EXIT.ok
   },
 })

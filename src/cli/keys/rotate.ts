@@ -5,7 +5,7 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { readGrace } from '../read.ts'
-import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
+import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysRotate = command({
   name: 'rotate',
@@ -25,9 +25,9 @@ export const keysRotate = command({
   run: async (args, io) => {
     const graceMs = readGrace('--grace', args.grace)
     const backend = await openBackend(args, io)
-    const before = await backend.getKey(args.id)
+    const before = await backend.getKey(await idOf(backend, args.id))
     requireUnrevoked(before)
-    const { key, secret } = await backend.rotateKey(args.id, graceMs)
+    const { key, secret } = await backend.rotateKey(before.id, graceMs)
     printKey(key, secret, args.json, io)
     if (key.old_secret_until !== null) io.err(`The old key stays valid until ${key.old_secret_until}.`)
     if (before.old_secret_until !== null)

@@ -1,7 +1,7 @@
 // A key as the command line names and shows it, and `keys show`.
 
 import type { ShownKey } from '../../shown.ts'
-import { BACKEND_FLAGS, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS, type Backend, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
@@ -9,8 +9,21 @@ import { columns, grouped } from '../table.ts'
 
 /** The argument that every command on one key takes. */
 export const KEY_ID = {
-  id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+  id: { type: 'positional', required: true, description: 'Its id (key_…) or its label, where one key alone has it' },
 } as const
+
+/** The id that was meant: a label is taken where one key has it, or one that is not revoked. Throws a Failure. */
+export const idOf = async (backend: Backend, named: string): Promise<string> => {
+  if (named.startsWith('key_')) return named
+  const same = (await backend.listKeys()).filter(({ label }) => label === named)
+  const open = same.filter(({ status }) => status !== 'revoked')
+  const [only, ...others] = open.length > 0 ? open : same
+  if (only === undefined) throw failure(noSuchKey(named))
+  if (others.length === 0) return only.id
+  throw failure(
+    `Several keys are called "${named}"; name one by its id: ${[only, ...others].map(({ id }) => id).join(', ')}.`,
+  )
+}
 
 /** A key as JSON; `rpm`, `tpm` and `concurrency` are null where the gateway's default applies. */
 export const keyJson = (key: ShownKey): ShownKey => ({
@@ -83,7 +96,7 @@ export const keysShow = command({
   },
   run: async (args, io) => {
     const backend = await openBackend(args, io)
-    printKey(await backend.getKey(args.id), undefined, args.json, io)
+    printKey(await backend.getKey(await idOf(backend, args.id)), undefined, args.json, io)
     return EXIT.ok
   },
 })

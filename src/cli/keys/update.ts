@@ -6,7 +6,7 @@ import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
 import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
-import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
+import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
   name: 'update',
@@ -54,8 +54,9 @@ export const keysUpdate = command({
       throw usageError('Nothing to change: name at least one flag; "sluice keys update --help" lists them.')
     }
     const backend = await openBackend(args, io)
-    requireUnrevoked(await backend.getKey(args.id))
-    printKey(await backend.updateKey(args.id, change), undefined, args.json, io)
+    const id = await idOf(backend, args.id)
+    requireUnrevoked(await backend.getKey(id))
+    printKey(await backend.updateKey(id, change), undefined, args.json, io)
     return EXIT.ok
   },
 })
