@@ -24,6 +24,7 @@ import { keysShow } from './keys/show.ts'
 import { keysUpdate } from './keys/update.ts'
 import { membersInvite, membersList, membersRemove } from './members.ts'
 import { models } from './models.ts'
+import { reload } from './reload.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { usage } from './usage.ts'
@@ -51,6 +52,7 @@ export const COMMANDS: (Command | Group)[] = [
   backup,
   restore,
   health,
+  reload,
   complete(() => COMMANDS),
   version,
 ]

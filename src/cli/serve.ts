@@ -8,6 +8,7 @@ import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, type Io } from './io.ts'
+import { answerRequests, type ReloadAnswer } from './reload-requests.ts'
 
 export const LISTEN_FLAGS = {
   host: { type: 'string', valueHint: 'HOST', description: 'Address to listen on (SLUICE_HOST; default 127.0.0.1)' },
@@ -63,9 +64,9 @@ export const runServer = async (config: Config, io: Io, { ready, reread }: RunOp
     const started = Promise.withResolvers<Server>()
     // Listened to from the beginning: the signal ends a process that does not.
     if (reread !== undefined) {
-      ends.push(
-        io.onReload?.(() => void started.promise.then((server) => rereadInto(server, reread, config.file))) ?? nothing,
-      )
+      const again = async () => rereadInto(await started.promise, reread, config.file)
+      ends.push(io.onReload?.(() => void again()) ?? nothing)
+      ends.push(answerRequests(config.dataDir, again))
     }
     const server = await startServer(config, { err: io.err })
     started.resolve(server)
@@ -88,18 +89,28 @@ const nothing = (): void => undefined
  * A wrong file changes nothing: what is wrong with it is logged, and the old configuration stays in force. So does one
  * that is gone: `file` is where it was.
  */
-const rereadInto = async (server: Server, reread: () => Loaded, file: string | undefined): Promise<void> => {
+const rereadInto = async (server: Server, reread: () => Loaded, file: string | undefined): Promise<ReloadAnswer> => {
   const { log } = server.gateway
   try {
     const loaded = reread()
-    if (loaded.ok && file !== undefined && loaded.config.file === undefined) {
-      log.error(`configuration not reloaded: ${file} is gone. Put it back, or restart without it`)
-    } else if (loaded.ok) await server.reload(withStartWarnings(loaded.config))
-    else log.error('configuration not reloaded: it is wrong', { problems: loaded.problems.map(problemLine) })
+    if (!loaded.ok) {
+      const problems = loaded.problems.map(problemLine)
+      log.error('configuration not reloaded: it is wrong', { problems })
+      return { problems }
+    }
+    if (file !== undefined && loaded.config.file === undefined) {
+      const gone = `${file} is gone. Put it back, or restart without it`
+      log.error(`configuration not reloaded: ${gone}`)
+      return { problems: [gone] }
+    }
+    const next = withStartWarnings(loaded.config)
+    return { ...(await server.reload(next)), warnings: next.warnings }
   } catch (error) {
     log.error('configuration not reloaded', { cause: String(error) })
+    return { problems: [String(error)] }
+  } finally {
+    log.flush()
   }
-  log.flush()
 }
 
 const withStartWarnings = (config: Config): Config => ({
