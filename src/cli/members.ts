@@ -1,7 +1,7 @@
 // `members`: who may sign in to the dashboard. Whom they let in is decided by people, not tokens: a server's members can
 // be listed from elsewhere, and changed in its dashboard or on its own machine.
 
-import { originOf } from '../config/origin.ts'
+import { adminOriginOf } from '../config/origin.ts'
 import { iso, isoOrNull } from '../lib/iso-time.ts'
 import { DEFAULT_LIMITS, type Member } from '../members/member.ts'
 import { createMembership } from '../members/membership.ts'
@@ -69,7 +69,8 @@ export const membersInvite = command({
   run: (args, io) => {
     onlyHere(args, io)
     const config = requireData(args, io)
-    const base = args.url === undefined ? originOf(config.listen) : addressIn(args.url)
+    const base =
+      args.url === undefined ? adminOriginOf(config, config.adminListen ?? config.listen) : addressIn(args.url)
     if (base === undefined) {
       throw usageError(`--url: found "${args.url}", allowed: an address such as https://gateway.example.`)
     }

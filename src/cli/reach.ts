@@ -5,7 +5,7 @@ import { isLoopback, unspokenProxy } from '../lib/proxy.ts'
 import { failure } from './io.ts'
 import { inert } from './table.ts'
 
-const TIMEOUT_MS = 30_000
+export const TIMEOUT_MS = 30_000
 
 /** `body`: what came as JSON, undefined for anything else. */
 export type Reply = { status: number; body: unknown; location: string | undefined }

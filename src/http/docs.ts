@@ -1,16 +1,25 @@
 // The documentation: the API's document, the guides as HTML, and the page that shows both.
 
 import { Elysia } from 'elysia'
+import aider from '../../docs/guides/aider.md' with { type: 'text' }
 import anthropicSdk from '../../docs/guides/anthropic-sdk.md' with { type: 'text' }
+import apps from '../../docs/guides/apps.md' with { type: 'text' }
 import claudeCode from '../../docs/guides/claude-code.md' with { type: 'text' }
 import cline from '../../docs/guides/cline.md' with { type: 'text' }
 import codex from '../../docs/guides/codex.md' with { type: 'text' }
 import continueDev from '../../docs/guides/continue.md' with { type: 'text' }
 import copilotCli from '../../docs/guides/copilot-cli.md' with { type: 'text' }
+import crush from '../../docs/guides/crush.md' with { type: 'text' }
 import curl from '../../docs/guides/curl.md' with { type: 'text' }
 import demo from '../../docs/guides/demo.md' with { type: 'text' }
+import droid from '../../docs/guides/droid.md' with { type: 'text' }
+import editors from '../../docs/guides/editors.md' with { type: 'text' }
 import frameworks from '../../docs/guides/frameworks.md' with { type: 'text' }
+import goose from '../../docs/guides/goose.md' with { type: 'text' }
+import hermes from '../../docs/guides/hermes.md' with { type: 'text' }
 import langchain from '../../docs/guides/langchain.md' with { type: 'text' }
+import llm from '../../docs/guides/llm.md' with { type: 'text' }
+import mistralVibe from '../../docs/guides/mistral-vibe.md' with { type: 'text' }
 import openaiAgents from '../../docs/guides/openai-agents.md' with { type: 'text' }
 import openaiSdk from '../../docs/guides/openai-sdk.md' with { type: 'text' }
 import opencode from '../../docs/guides/opencode.md' with { type: 'text' }
@@ -18,6 +27,7 @@ import pi from '../../docs/guides/pi.md' with { type: 'text' }
 import qwenCode from '../../docs/guides/qwen-code.md' with { type: 'text' }
 import start from '../../docs/guides/start.md' with { type: 'text' }
 import aiSdk from '../../docs/guides/vercel-ai-sdk.md' with { type: 'text' }
+import zed from '../../docs/guides/zed.md' with { type: 'text' }
 import type { Gateway } from '../gateway.ts'
 import { PAGE_HEADERS, pageOf } from './dashboard.ts'
 import type { Side } from './endpoints.ts'
@@ -40,7 +50,17 @@ const GUIDES: readonly (readonly [string, string])[] = [
   ['qwen-code', qwenCode],
   ['cline', cline],
   ['continue', continueDev],
+  ['aider', aider],
   ['copilot-cli', copilotCli],
+  ['droid', droid],
+  ['mistral-vibe', mistralVibe],
+  ['hermes', hermes],
+  ['llm', llm],
+  ['crush', crush],
+  ['goose', goose],
+  ['zed', zed],
+  ['editors', editors],
+  ['apps', apps],
   ['demo', demo],
 ]
 

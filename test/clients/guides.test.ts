@@ -8,11 +8,14 @@ import { CLIENTS } from '../../src/clients/index.ts'
 import { TEXT_SNIPPETS } from '../../src/dashboard/page/lib/snippets.ts'
 import { guides } from '../../src/http/docs.ts'
 
-test.each(CLIENTS.map((client) => [client.name, client] as const))('the guide of %s is up to date', async (name, client) => {
-  const text = await Bun.file(guidePath(client)).text()
-  expect(guideWith(client, text)).toBe(text)
-  expect(guides().map((guide) => guide.name)).toContain(name)
-})
+test.each(CLIENTS.map((client) => [client.name, client] as const))(
+  'the guide of %s is up to date',
+  async (name, client) => {
+    const text = await Bun.file(guidePath(client)).text()
+    expect(guideWith(client, text)).toBe(text)
+    expect(guides().map((guide) => guide.name)).toContain(name)
+  },
+)
 
 const main: Listed = { id: 'm-1', provider: 'vendor_a', context: 1_000_000, output: 10, images: false, text: true }
 const setup = { origin: 'http://gateway', key: 'sk-sl-x', main, small: main, models: [main] }
@@ -24,8 +27,11 @@ const snippet = (name: string): string => {
 }
 
 test("the dashboard's variables for Claude Code are those that connect sets", () => {
-  const pairs = Array.from(snippet('claude-code').matchAll(/^export (\w+)="(.*)"$/gm), ([, name, value]) => [name, value])
-  expect({ env: Object.fromEntries(pairs) }).toEqual(written('claude-code'))
+  const pairs = Array.from(snippet('claude-code').matchAll(/^export (\w+)="(.*)"$/gm), ([, name, value]) => [
+    name,
+    value,
+  ])
+  expect(written('claude-code')).toEqual({ env: Object.fromEntries(pairs) })
 })
 
 test("the dashboard's file for Codex differs from connect's by where the key is alone", () => {
