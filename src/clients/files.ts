@@ -136,7 +136,12 @@ const RECORD = 'record.json'
 
 const recordIn = (folder: string): Kept[] => {
   const text = textAt(join(folder, RECORD))
-  return text === undefined ? [] : (JSON.parse(text) as Kept[])
+  if (text === undefined) return []
+  try {
+    return JSON.parse(text) as Kept[]
+  } catch {
+    throw new Refused(`${join(folder, RECORD)} is damaged; what was there before lies beside it.`)
+  }
 }
 
 const originalOf = (folder: string, { copy }: Kept): string | undefined =>

@@ -158,3 +158,32 @@ test('a key is needed', async () => {
 test('what was never connected cannot be undone', async () => {
   expect(await type('pi', '--undo')).toMatchObject({ code: 1, err: expect.stringContaining('Nothing is kept of pi') })
 })
+
+test.skipIf(process.platform === 'win32')('on a terminal the key is asked for, and not echoed', async () => {
+  let screen = ''
+  let grown = Promise.withResolvers<void>()
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, '../../src/main.ts'), 'connect', 'codex'], {
+    cwd: terminal.cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: terminal.cwd, SLUICE_SERVER: gateway.url },
+    terminal: {
+      data: (_terminal, bytes) => {
+        screen += Buffer.from(bytes).toString()
+        grown.resolve()
+        grown = Promise.withResolvers()
+      },
+    },
+  })
+  while (!screen.includes('Key: ')) await grown.promise
+  child.terminal?.write(`x\x7f${gateway.secret}\r`)
+  expect(await child.exited).toBe(0)
+  expect(screen).not.toContain(gateway.secret)
+  expect(readFileSync(at(CODEX), 'utf8')).toContain(gateway.secret)
+})
+
+test('a record that is damaged is told of, and nothing is lost by it', async () => {
+  put(CODEX, MINE)
+  await type('codex')
+  put('.local/state/sluice/connect/codex/record.json', '{')
+  expect(await type('codex', '--undo')).toMatchObject({ code: 1, err: expect.stringContaining('lies beside it') })
+  expect(readFileSync(at('.local/state/sluice/connect/codex/0-config.toml'), 'utf8')).toBe(MINE)
+})
