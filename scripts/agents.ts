@@ -127,7 +127,7 @@ try {
       const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
       const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model)]
       const ran = await runIn(command, work, { ...without, ...drive.env })
-      version ||= /\d+\.\d+\.\d+/.exec((await runIn([program, '--version'], work, without)).text)?.[0] ?? '?'
+      version ||= /\d+(?:\.\d+)+/.exec((await runIn([program, '--version'], work, without)).text)?.[0] ?? '?'
       const word =
         connected.code !== 0
           ? 'connect failed'

@@ -29,5 +29,4 @@ export const claudeCode: Client = {
   ],
   small: true,
   start: () => 'claude',
-  notes: ['A variable of the shell counts before the file: unset ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY and the like.'],
 }

@@ -7,6 +7,7 @@ export const hermes: Client = {
   name: 'hermes',
   title: 'Hermes Agent',
   wire: 'chat-completions',
+  tried: { version: '0.19.0', date: '2026-11-27' },
   files: [
     {
       shown: '~/.hermes/config.yaml',

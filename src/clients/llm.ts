@@ -18,6 +18,7 @@ export const llm: Client = {
   name: 'llm',
   title: 'LLM',
   wire: 'chat-completions',
+  tried: { version: '0.36', date: '2026-11-27' },
   files: [
     {
       shown: '~/.config/io.datasette.llm/extra-openai-models.yaml',

@@ -7,6 +7,7 @@ export const mistralVibe: Client = {
   name: 'mistral-vibe',
   title: 'Mistral Vibe',
   wire: 'chat-completions',
+  tried: { version: '3.0.2', date: '2026-11-27' },
   files: [
     {
       shown: '~/.vibe/config.toml',
