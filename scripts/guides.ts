@@ -25,6 +25,10 @@ const setupOf = ({ wire }: Client): Setup => {
 
 const LANGUAGE = { json: 'json', yaml: 'yaml', 'yaml-list': 'yaml', toml: 'toml', env: 'sh' } as const
 
+/** Short lists in one line, as this repository lays them out. */
+const inline = (text: string): string =>
+  text.replace(/\[\s*("[\w-]+"(?:,\s*"[\w-]+")*)\s*\]/g, (_, words: string) => `[${words.replace(/,\s+/g, ', ')}]`)
+
 const section = (client: Client): string => {
   const { name, title, files, notes = [], tried, start } = client
   const setup = setupOf(client)
@@ -34,7 +38,7 @@ const section = (client: Client): string => {
       '',
       edits(setup).filter(({ value }) => value !== undefined),
     )
-    return `\`${shown}\`:\n\n\`\`\`${LANGUAGE[format]}\n${text.trimEnd()}\n\`\`\``
+    return `\`${shown}\`:\n\n\`\`\`${LANGUAGE[format]}\n${inline(text).trimEnd()}\n\`\`\``
   })
   return [
     BEGIN,
