@@ -56,8 +56,9 @@ const readLine = async (): Promise<string | undefined> => (await Bun.stdin.text(
 const asked = async (question: string): Promise<string | undefined> => {
   const { stdin } = process
   if (stdin.isTTY !== true) return undefined
-  writeSync(2, question)
+  // Before the question, so that what is typed ahead is not echoed either.
   stdin.setRawMode(true)
+  writeSync(2, question)
   try {
     let typed = ''
     for await (const chunk of stdin) {
