@@ -24,7 +24,7 @@ test.each<[string, string, object[], unknown[]]>([
   [
     'cannot take the request',
     '[[error:503@vendor_b]] hi',
-    [{ type: 'web_search' }],
+    [{ type: 'code_interpreter', container: { type: 'auto' } }],
     [503, 'service_unavailable', true],
   ],
   [
