@@ -23,22 +23,17 @@ const setupOf = ({ wire }: Client): Setup => {
   return { origin: '{base_url}', key: 'sk-sl-…', main, small, models: [main, small] }
 }
 
-const LANGUAGE = { json: 'json', yaml: 'yaml', 'yaml-list': 'yaml', toml: 'toml', env: 'sh' } as const
-
-/** Short lists in one line, as this repository lays them out. */
-const inline = (text: string): string =>
-  text.replace(/\[\s*("[\w-]+"(?:,\s*"[\w-]+")*)\s*\]/g, (_, words: string) => `[${words.replace(/,\s+/g, ', ')}]`)
-
 const section = (client: Client): string => {
   const { name, title, files, notes = [], tried, start } = client
   const setup = setupOf(client)
+  // Of no language: whoever takes the files out of a guide by theirs finds those that are to be copied.
   const fences = files.map(({ shown, format, edits }) => {
     const text = edited(
       format,
       '',
       edits(setup).filter(({ value }) => value !== undefined),
     )
-    return `\`${shown}\`:\n\n\`\`\`${LANGUAGE[format]}\n${inline(text).trimEnd()}\n\`\`\``
+    return `\`${shown}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``
   })
   return [
     BEGIN,
