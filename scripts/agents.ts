@@ -74,7 +74,11 @@ const startDemo = async (data: string) => {
   })
   const url = await lineOf(child.stderr, /^API +(\S+)\/v1$/m)
   const key = await lineOf(child.stdout, /^Key +(\S+)$/m)
-  return { url, key, stop: () => child.kill('SIGINT') }
+  const stop = async (): Promise<void> => {
+    child.kill('SIGINT')
+    await child.exited
+  }
+  return { url, key, stop }
 }
 
 const lineOf = async (stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> => {
@@ -147,7 +151,8 @@ try {
     rows.push(`| ${title} | ${version} | ${cells.join(' | ')} |`)
   }
 } finally {
-  demo.stop()
+  // Before its folder goes: it writes its last word there.
+  await demo.stop()
   if (process.env.KEEP === undefined) rmSync(root, { recursive: true, force: true })
   else console.error(root)
 }
