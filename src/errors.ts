@@ -76,6 +76,8 @@ export type Remedy =
   | 'chat-wire'
   /** By the vendor's own names, not the neutral ones: it misses its version header. */
   | 'own-names'
+  /** Without the other vendor's web search, which this server has not. */
+  | 'no-web-search'
   /** With functions in place of tools of other types. */
   | 'functions-only'
   /** Without the conversation's thoughts, or with one in each turn of the model's. */

@@ -147,7 +147,7 @@ const withMember = (error: GatewayError, body: unknown): GatewayError => {
 
 /** Statuses of refusals that may name a part of the request. Some servers answer with 500 where they cannot read one. */
 const NAMING = new Set<number | undefined>([undefined, 200, 400, 422, 500])
-const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire'])
+const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire', 'no-web-search'])
 
 const isFault = ({ provider: { status = 0 } = {} }: GatewayError): boolean => status >= 500
 

@@ -88,7 +88,11 @@ const similarityKey = (provider: string, model: string, { key, bodyWire, body: {
   ].join(' ')
 }
 
-const WIRES: Partial<Record<Remedy, Wire>> = { 'responses-wire': 'responses', 'chat-wire': 'chat-completions' }
+const WIRES: Partial<Record<Remedy, Wire>> = {
+  'responses-wire': 'responses',
+  'chat-wire': 'chat-completions',
+  'no-web-search': 'chat-completions',
+}
 
 /** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */
 export const detourFor = (

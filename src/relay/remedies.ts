@@ -33,6 +33,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'signed-calls': { needsSignatures: true },
   'no-mid-system': { noMidSystem: true },
   'functions-only': { noCustomTools: true },
+  'no-web-search': { noWebSearch: true },
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
   'output-or-tools': { outputOrTools: true },
@@ -48,6 +49,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
 const TRANSLATED_ONLY = new Set<Remedy>([
   'higher-cap',
+  'no-web-search',
   'no-forced-tools',
   'output-by-tool',
   'output-or-tools',

@@ -3,7 +3,8 @@
 
 import type { Remedy } from '../errors.ts'
 import { asObject, isObject, type Json } from '../ir/json.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../ir/wire.ts'
+import { isSearchType } from './web-search.ts'
 
 /**
  * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
@@ -26,6 +27,7 @@ const isFormat = (value: Json): boolean => isSchema(value) || (isObject(value) &
 const isForced = (value: Json): boolean => value === 'required' || value === 'any' || isObject(value)
 const isAuto = (value: Json): boolean => value === 'auto'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
+const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
 const isNull = (value: Json): boolean => value === null
 
 /** A message without its type, or the model's without parts. */
@@ -72,6 +74,9 @@ const CHAT: Wish[] = [
   ),
 ]
 
+/** Of a request in another vendor's form; of its own a server is asked on another wire, or its client told. */
+const SEARCHES: Wish = { path: 'tools.*', remedy: 'no-web-search', when: isSearch, called: ['type'] }
+
 const RESPONSES: Wish[] = [
   ...users('user', 'safety_identifier'),
   ...leftOut(...LABELS, 'temperature', 'top_p', 'truncation', 'client_metadata', 'include', 'text.verbosity'),
@@ -80,6 +85,7 @@ const RESPONSES: Wish[] = [
   { path: 'reasoning', remedy: 'no-thinking' },
   { path: 'text.format', remedy: 'output-by-tool', when: isFormat },
   { path: 'tool_choice', when: isAuto },
+  SEARCHES,
   { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
   {
     path: 'input.*',
@@ -110,6 +116,7 @@ const MESSAGES: Wish[] = [
   { path: 'thinking.display' },
   { path: 'tool_choice.disable_parallel_tool_use' },
   { path: 'tool_choice', remedy: 'no-forced-tools', when: (choice) => FORCED.has(asObject(choice).type) },
+  SEARCHES,
   ...OF_BETAS,
   ...MARKS.map((path): Wish => ({ path, named: MARKS })),
 ]
