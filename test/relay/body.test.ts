@@ -119,6 +119,14 @@ const open = (early = false, keepAliveMs = KEEP_ALIVE, written?: Promise<void>, 
 }
 
 describe('a stream', () => {
+  test('ends for its client as its provider ended it, though it cannot be settled', async () => {
+    const { read, say, ends } = open(false, KEEP_ALIVE, Promise.reject(new Error('no settlement')), 'data: [DONE]\n\n')
+    expect(await read()).toBe('first ')
+    await say('last ', 'done')
+    expect([await read(), await read(), await read()]).toEqual(['last ', 'data: [DONE]\n\n', undefined])
+    expect(ends).toHaveLength(1)
+  })
+
   test('fails when its provider is silent for longer than the idle timeout while it is read', async () => {
     const { read, ends, abort } = open()
     expect(await read()).toBe('first ')
