@@ -74,10 +74,15 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
   /** A client that has its answer whole finds its quota up to date, and has been billed for it whatever happens to us. */
   const finish = async ({ source }: StreamAnswer): Promise<void> => {
     void source.drain()
-    await end({ answer, error: undefined, aborted: false })
-    if (options.client.gone) return
-    if (source.end !== '') send(source.end)
-    out?.close()
+    try {
+      await end({ answer, error: undefined, aborted: false })
+    } finally {
+      // Whatever became of that: nothing else will end this stream.
+      if (!options.client.gone) {
+        if (source.end !== '') send(source.end)
+        out?.close()
+      }
+    }
   }
 
   const send = (piece: string | Uint8Array): void => {

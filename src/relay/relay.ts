@@ -144,7 +144,11 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
         includeUsage: includeUsage(exchange.body.outline),
         now: secondsOf(relay.clock),
       }),
-    onEnd: (end) => onStreamEnd(relay, exchange, end, answer),
+    onEnd: (end) =>
+      onStreamEnd(relay, exchange, end, answer).catch((cause) => {
+        // Its client has no more to learn, and nobody else hears of it.
+        exchange.onBroken(ownFault(cause))
+      }),
     onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
   })
   const headers = contentType === undefined ? streamHeaders(exchange) : answerHeaders(exchange, contentType)
@@ -198,11 +202,12 @@ const promptOnly = (exchange: Exchange): Metered =>
     ? { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
     : NO_USAGE
 
+const ownFault = (cause: unknown): GatewayError => new GatewayError('internal_error', 'The gateway failed.', { cause })
+
 /** Settles an exchange that got no answer, and returns the error to answer with. */
 const settleError = async (relay: Relay, exchange: Exchange, error: unknown): Promise<unknown> => {
   const aborted = exchange.client.gone
-  const known =
-    error instanceof GatewayError ? error : new GatewayError('internal_error', 'The gateway failed.', { cause: error })
+  const known = error instanceof GatewayError ? error : ownFault(error)
   const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
   const metered = aborted ? promptOnly(exchange) : NO_USAGE
   await settle(relay, exchange, undefined, metered, outcome, aborted ? undefined : known)

@@ -122,8 +122,9 @@ describe('a stream', () => {
   test('ends for its client as its provider ended it, though it cannot be settled', async () => {
     const { read, say, ends } = open(false, KEEP_ALIVE, Promise.reject(new Error('no settlement')), 'data: [DONE]\n\n')
     expect(await read()).toBe('first ')
+    const last = read()
     await say('last ', 'done')
-    expect([await read(), await read(), await read()]).toEqual(['last ', 'data: [DONE]\n\n', undefined])
+    expect([await last, await read(), await read()]).toEqual(['last ', 'data: [DONE]\n\n', undefined])
     expect(ends).toHaveLength(1)
   })
 
