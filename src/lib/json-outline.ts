@@ -2,6 +2,7 @@
 // fraction of the time and memory of parsing all of it.
 
 import { asBuffer } from './as-buffer.ts'
+import { BACKSLASH, OBJECT } from './json-codes.ts'
 import type { Container, Slot } from './json-scan.ts'
 import { type Member, type Survey, surveyOf } from './json-survey.ts'
 
@@ -20,9 +21,6 @@ const SMALL = 4096
 const KEPT = 16
 /** One that begins with an escape only when it has more than these: written in escapes, a short name has six a character. */
 const LONG_ESCAPED = 600
-
-const OBJECT = 123
-const BACKSLASH = 92
 
 /** Whether a string in an outline's value, of ASCII and without escapes, may be but the beginning of a longer one. */
 export const mayBeCut = (text: string): boolean => text.length === KEPT

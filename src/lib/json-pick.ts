@@ -1,6 +1,7 @@
 // Reads single members and elements of JSON exactly, out of its bytes: what stands beside them is passed over, not parsed.
 
 import { asBuffer } from './as-buffer.ts'
+import { ARRAY, ARRAY_END, BACKSLASH, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
 import type { Slot } from './json-scan.ts'
 
 export type Picker = {
@@ -9,15 +10,6 @@ export type Picker = {
   /** The elements of a list that is such a member, each parsed when it is asked for; undefined for what is no list. */
   elements(name: string): Iterable<unknown> | undefined
 }
-
-const OBJECT = 123
-const ARRAY = 91
-const OBJECT_END = 125
-const ARRAY_END = 93
-const COMMA = 44
-const QUOTE = 34
-const BACKSLASH = 92
-const SPACE = 32
 
 /** The bytes must be JSON, in UTF-8; `slots`: where the members of its outermost object stand. */
 export const createPicker = (bytes: Uint8Array<ArrayBuffer>, slots: readonly Slot[]): Picker => {

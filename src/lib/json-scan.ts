@@ -1,6 +1,7 @@
 // Scans JSON text for the positions of members, elements and strings, without building values. For text that is not JSON
 // the result is arbitrary, but the scan ends: parsing reports the error.
 
+import { ARRAY, ARRAY_END, BACKSLASH, COMMA, OBJECT, OBJECT_END, QUOTE } from './json-codes.ts'
 import { JSON_BOUNDS } from './json-survey.ts'
 
 /** A member or an element: its name or index, where it begins, where its value does, and where both end. */
@@ -10,15 +11,6 @@ export type Slot = { key: string | number; start: number; valueStart: number; en
 export type Container = { isObject: boolean; open: number; slots: Slot[] }
 
 type Span = { start: number; end: number }
-
-// Character codes: `{`, `[`, `}`, `]` and the others of JSON's syntax.
-const OBJECT = 123
-const ARRAY = 91
-const OBJECT_END = 125
-const ARRAY_END = 93
-const COMMA = 44
-const QUOTE = 34
-const BACKSLASH = 92
 
 /** The members of the object, or the elements of the array, that opens here. */
 export const readSlots = (text: string, open: number): Slot[] => {

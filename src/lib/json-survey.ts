@@ -2,6 +2,7 @@
 // cheap, and where its outermost members and its long strings stand. For bytes that are not JSON what it finds is arbitrary:
 // parsing reports the error.
 
+import { ARRAY, ARRAY_END, BACKSLASH, COLON, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
 import type { Turns } from './turns.ts'
 
 /**
@@ -34,15 +35,6 @@ export class TooMuchJson extends RangeError {
 /** A member of the outermost object, by positions: of its name's quotes, where its value begins, and where that ends. */
 export type Member = { start: number; nameEnd: number; valueStart: number; end: number }
 
-const OBJECT = 123
-const ARRAY = 91
-const OBJECT_END = 125
-const ARRAY_END = 93
-const COMMA = 44
-const COLON = 58
-const QUOTE = 34
-const BACKSLASH = 92
-const SPACE = 32
 const U = 117
 
 /** Strings of more bytes, quotes included, are noted. */

@@ -1,0 +1,11 @@
+// The characters of JSON's syntax, by their codes, which are their bytes too: `{`, `[`, `}`, `]` and the others.
+
+export const OBJECT = 123
+export const ARRAY = 91
+export const OBJECT_END = 125
+export const ARRAY_END = 93
+export const COMMA = 44
+export const COLON = 58
+export const QUOTE = 34
+export const BACKSLASH = 92
+export const SPACE = 32
