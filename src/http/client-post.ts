@@ -150,7 +150,8 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   })
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
-  const survey = form === undefined ? await surveyBody(bytes, gateway.turns) : undefined
+  const surveying = form === undefined ? surveyBody(bytes, gateway.turns) : undefined
+  const survey = surveying && (await surveying)
   const asSent = await gateway.turns(bytes.byteLength, () => {
     requireStill(gateway, post)
     if (form !== undefined) return openForm(bytes, form)

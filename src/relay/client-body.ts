@@ -58,10 +58,9 @@ const ONCE: Names = {
   has: (name, isContainer) => isContainer || DECISIVE.has(String(name)) || decidesWithin(String(name)),
 }
 
-/** The survey of a large body; a small one needs none. Throws `invalid_request` for what holds more than it may. */
-export const surveyBody = async (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Survey | undefined> => {
-  return isLarge(bytes) ? surveyInTurns(bytes, turns).catch(refuseTooMuch) : undefined
-}
+/** The survey of a large body; a small one needs none, and is not waited for. Throws `invalid_request` for what holds more than it may. */
+export const surveyBody = (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Survey> | undefined =>
+  isLarge(bytes) ? surveyInTurns(bytes, turns).catch(refuseTooMuch) : undefined
 
 /** The same at once. */
 const surveyNow = (bytes: Uint8Array<ArrayBuffer>): Survey | undefined => {
