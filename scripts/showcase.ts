@@ -8,7 +8,7 @@ import { createApp } from '../src/app.ts'
 import { type Config, databasePath, loadConfig, problemLine } from '../src/config.ts'
 import { startDemoProviders } from '../src/demo/index.ts'
 import { createGateway } from '../src/gateway.ts'
-import { startServer } from '../src/serve.ts'
+import { startServer } from '../src/server/serve.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
 import { silentLog } from '../test/support/silent-log.ts'
 

@@ -3,7 +3,7 @@
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
-import type { ShownKey, ShownModel, ShownSums } from '../shown.ts'
+import type { ShownKey, ShownModel, ShownSums } from '../observe/shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { DATA_FLAGS } from './data.ts'
 import { type Io, usageError } from './io.ts'

@@ -1,7 +1,7 @@
 // Uncaught errors of a server: logged, and the server goes on, since one exchange's error does not touch another. A
 // process with many of them is stopped gracefully instead, so that its supervisor starts a fresh one.
 
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 
 /** So many within this time are no accident. */
 const MOST = 10

@@ -1,6 +1,6 @@
 // `models`: the catalogue as this configuration makes it, or as a running server has it.
 
-import type { ShownModel } from '../shown.ts'
+import type { ShownModel } from '../observe/shown.ts'
 import { BACKEND_FLAGS, openBackend, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reloaded } from '../reload.ts'
+import type { Reloaded } from '../server/reload.ts'
 
 /** What came of it: the paths of the configuration, or every problem for which it was not taken. */
 export type ReloadAnswer = (Reloaded & { warnings: string[] }) | { problems: string[] }

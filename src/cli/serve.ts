@@ -2,8 +2,8 @@
 
 import { startWarnings } from '../config/start.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
-import { openFilesLimit } from '../process.ts'
-import type { Server } from '../serve.ts'
+import { openFilesLimit } from '../observe/process.ts'
+import type { Server } from '../server/serve.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
 import { createFaults } from './faults.ts'
@@ -57,7 +57,7 @@ type RunOptions = {
 
 /** Runs a server until the first request to stop, then drains it; a second request ends it at once. */
 export const runServer = async (config: Config, io: Io, { ready, reread }: RunOptions): Promise<number> => {
-  const { startServer } = await import('../serve.ts')
+  const { startServer } = await import('../server/serve.ts')
   const stops = stopRequests(io)
   const ends = [stops.end]
   try {

@@ -3,7 +3,7 @@
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
-import type { ShownSums } from '../shown.ts'
+import type { ShownSums } from '../observe/shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { BACKEND_FLAGS, openBackend } from './backend.ts'
 import { command } from './command.ts'

@@ -18,11 +18,11 @@ import {
   refreshAnswer,
   requestJson,
   targetOf,
-} from '../relay/background.ts'
+} from '../relay/background/answers.ts'
+import { pollAnswer } from '../relay/background/polling.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
 import { type Client, disconnect, secondsOf } from '../relay/exchange.ts'
-import { pollAnswer } from '../relay/polling.ts'
 import type { Target } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'

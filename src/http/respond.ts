@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 import { isStoreError } from '../store/store.ts'
 import { CODECS } from '../wire/index.ts'
 

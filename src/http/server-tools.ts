@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
 import { allOf, permitsTool } from '../keys/server-tools.ts'
-import type { HostedTool } from '../wire/tools-within.ts'
+import type { HostedTool } from '../wire/tools/within.ts'
 
 /** Throws `permission_denied` that names the first tool the key may not use, and those it may. */
 export const requireServerTools = (gateway: Gateway, key: Key, hosted: readonly HostedTool[]): void => {

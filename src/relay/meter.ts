@@ -8,10 +8,10 @@ import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
+import { imagesAsked } from './adapt/pictures.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
-import { imagesAsked } from './pictures.ts'
 import type { Target } from './route.ts'
 
 /** `serverTools`: what the answer itself showed of them, besides its usage. */

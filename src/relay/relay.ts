@@ -8,7 +8,7 @@ import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
-import { callsInAnswer } from '../wire/server-tool-calls.ts'
+import { callsInAnswer } from '../wire/tools/server-calls.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
 import {
   type Answer,
@@ -20,12 +20,12 @@ import {
   readAnswer,
   type StreamAnswer,
 } from './attempt.ts'
-import { recordAnswer } from './background.ts'
+import { recordAnswer } from './background/answers.ts'
+import { watchAnswer } from './background/polling.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Relay, secondsOf } from './exchange.ts'
 import { answersAsked, type Metered, meterProgress, meterStream, meterWhole, NO_USAGE } from './meter.ts'
-import { watchAnswer } from './polling.ts'
 import { isReferable, rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'

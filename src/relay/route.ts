@@ -6,11 +6,11 @@ import { isChatWire, type Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS } from '../wire/index.ts'
+import { named } from './adapt/own-names.ts'
+import type { Learned } from './adapt/remedies.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
-import { named } from './own-names.ts'
-import type { Learned } from './remedies.ts'
 
 export type Target = {
   provider: Provider

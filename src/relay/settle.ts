@@ -3,7 +3,7 @@
 import type { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
-import { callsInUsage, mostCalls } from '../wire/server-tool-calls.ts'
+import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
 import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
 import type { Target } from './route.ts'

@@ -3,13 +3,13 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
+import { detourFor, withoutDetour } from './adapt/detours.ts'
+import { withLearned, withShorterAnswer } from './adapt/remedies.ts'
+import { toldOf } from './adapt/told.ts'
 import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
-import { detourFor, withoutDetour } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
-import { withLearned, withShorterAnswer } from './remedies.ts'
 import type { Target } from './route.ts'
-import { toldOf } from './told.ts'
 import { timedOut } from './upstream.ts'
 
 /** One try. Throws GatewayError; one whose `failover` is true may be tried elsewhere. */

@@ -6,7 +6,7 @@ import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
-import { betasFor } from './betas.ts'
+import { betasFor } from './adapt/betas.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 
@@ -81,7 +81,7 @@ export const send = async (
   }
 }
 
-const vertex = () => import('./vertex.ts')
+const vertex = () => import('./adapt/vertex.ts')
 
 /** Of providers that are shown no credential as it is. A token may be long in coming: `abort` ends the wait for it. */
 const provenHeaders = async (
@@ -90,7 +90,8 @@ const provenHeaders = async (
   headers: Record<string, string>,
   abort: AbortController,
 ): Promise<Record<string, string>> => {
-  if (target.provider.auth === 'aws-sigv4') return (await import('./signature.ts')).signed(target, outgoing, headers)
+  if (target.provider.auth === 'aws-sigv4')
+    return (await import('./adapt/signature.ts')).signed(target, outgoing, headers)
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const end = (): void => reject(abort.signal.reason)
   abort.signal.addEventListener('abort', end)

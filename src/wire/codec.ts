@@ -35,7 +35,7 @@ export type Undo = {
   /** Calls of this tool are the structured output: they decode as text, and the finish reason `tool-calls` as `stop`. */
   jsonTool?: string
   /**
-   * The client's tools by the names they were sent under, `namespace.name` on a wire with namespaces: see heard-tool.ts. A
+   * The client's tools by the names they were sent under, `namespace.name` on a wire with namespaces: see tools/heard.ts. A
    * `custom` tool whose call comes as a function's has the free text in the one argument `input`.
    */
   tools?: { [sentName: string]: SentTool }

@@ -2,7 +2,7 @@
 // body as it stands, on any wire.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
-import { asksBeside, isHosted, type Path, type ToolWithin } from './tools-within.ts'
+import { asksBeside, isHosted, type Path, type ToolWithin } from './tools/within.ts'
 
 /**
  * A member whose value names models: in a text, a list of texts, or something that holds such. `inTool`: a tool calls it, and

@@ -8,8 +8,8 @@ import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { writeFrame } from '../lib/sse.ts'
 import type { PassEdit, PassOptions, Tap } from './codec.ts'
-import { placesOf } from './member-path.ts'
-import { usersIn } from './opaque-member.ts'
+import { placesOf } from './refusal/member-path.ts'
+import { usersIn } from './refusal/opaque-member.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a tag, which holds a thought of another wire. */

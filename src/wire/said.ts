@@ -8,7 +8,7 @@ import type { ChatRequest, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 import { parseDataUrl, sniffMediaType } from './data-url.ts'
 import { given } from './read.ts'
-import { withOwnSearches } from './search-calls.ts'
+import { withOwnSearches } from './tools/search-calls.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 

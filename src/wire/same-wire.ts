@@ -4,7 +4,6 @@ import { envelope } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import { count, disjoint, type Usage } from '../ir/usage.ts'
 import type { PassCodec, Tap } from './codec.ts'
-import { decodeError } from './error-object.ts'
 import {
   errorFrame,
   KEEP_ALIVE,
@@ -14,6 +13,7 @@ import {
   refusedMembers,
   withoutRefused,
 } from './pass.ts'
+import { decodeError } from './refusal/error-object.ts'
 
 type Own = Pick<PassCodec, 'wire' | 'requestSchema' | 'faultIn' | 'readUsage'> & Partial<PassCodec>
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, problemLine } from '../../src/config.ts'
 import { startDemoProviders } from '../../src/demo/index.ts'
-import { startServer } from '../../src/serve.ts'
+import { startServer } from '../../src/server/serve.ts'
 import { BINARY, launch, PROGRAM } from '../binary/support/process.ts'
 import { silentLog } from '../support/silent-log.ts'
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
-import { createDetours } from '../../src/relay/detours.ts'
+import { createDetours } from '../../src/relay/adapt/detours.ts'
 import type { ClientRequest, Relay } from '../../src/relay/exchange.ts'
 import { createHealth } from '../../src/relay/health.ts'
 import type { Target } from '../../src/relay/route.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { loadConfig, problemLine } from '../../src/config.ts'
 import { type DemoProviders, MARKER, startDemoProviders } from '../../src/demo/index.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { startServer } from '../../src/serve.ts'
+import { startServer } from '../../src/server/serve.ts'
 import { SYSTEM } from '../support/gateway.ts'
 
 export type Running = {

@@ -2,7 +2,7 @@
 // out under their own names, the stop sequences that it holds to.
 
 import type { Undo } from '../../src/wire/codec.ts'
-import { sentAs } from '../../src/wire/heard-tool.ts'
+import { sentAs } from '../../src/wire/tools/heard.ts'
 
 export const changes = ({ tools = {}, stop: _, ...undo }: Undo): Undo => {
   const renamed = Object.entries(tools).filter(([sent, { name, namespace }]) => sent !== sentAs(name, namespace))

@@ -9,7 +9,7 @@ import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
-import { type Server, startServer } from '../../src/serve.ts'
+import { type Server, startServer } from '../../src/server/serve.ts'
 import { silentLog } from './silent-log.ts'
 
 export type TestGateway = {

@@ -1,6 +1,6 @@
 // For servers whose log nobody reads, whatever level their configuration sets.
 
-import type { Log } from '../../src/log.ts'
+import type { Log } from '../../src/observe/log.ts'
 
 export const silentLog: Log = {
   exchange: () => undefined,

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { decidesWithin, modelsWithin, withNames } from '../../src/wire/models-within.ts'
-import { toolsWithin } from '../../src/wire/tools-within.ts'
+import { toolsWithin } from '../../src/wire/tools/within.ts'
 
 const plain: fc.Arbitrary<Json> = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
 const NAMING = [

@@ -1,7 +1,7 @@
 // Words by which clients know a class of the gateway's errors where they read nothing but the message (docs/clients.md).
 
 import { expect, test } from 'bun:test'
-import { providerError } from '../../src/wire/failure.ts'
+import { providerError } from '../../src/wire/refusal/failure.ts'
 
 const CONTENT = providerError('content-policy', { provider: {} }).message
 const LENGTH = providerError('context-length', { provider: {} }).message

@@ -1,6 +1,6 @@
 // A key as the command line names and shows it, and `keys show`.
 
-import type { ShownKey } from '../../shown.ts'
+import type { ShownKey } from '../../observe/shown.ts'
 import { BACKEND_FLAGS, type Backend, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'

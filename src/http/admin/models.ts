@@ -2,9 +2,9 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { shownModel } from '../../observe/shown.ts'
 import type { Provider } from '../../provider/provider.ts'
 import { type Standing, targetName } from '../../relay/health.ts'
-import { shownModel } from '../../shown.ts'
 import { isAdmin, type Part } from './call.ts'
 
 export const models: Part<'models.list'> = {

@@ -1,6 +1,6 @@
 // What is open in the process: what comes back to rest when nothing is under way.
 
-import { heapBytes, residentBytes } from '../../process.ts'
+import { heapBytes, residentBytes } from '../../observe/process.ts'
 import type { Part } from './call.ts'
 
 export const state: Part<'state'> = {

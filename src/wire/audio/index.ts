@@ -2,8 +2,8 @@
 
 import { isFilled, type JsonObject } from '../../ir/json.ts'
 import type { PassCodec } from '../codec.ts'
-import { decodeError } from '../error-object.ts'
 import { malformedAnswer, textOf } from '../pass.ts'
+import { decodeError } from '../refusal/error-object.ts'
 import { sameWire } from '../same-wire.ts'
 import { answerOf, framesOf } from './frames.ts'
 import { charactersIn, secondsIn } from './length.ts'

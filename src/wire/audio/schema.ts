@@ -2,7 +2,7 @@
 // for: some servers take an address in its place.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../nullable.ts'
+import { nullable } from '../schema/nullable.ts'
 
 const model = Type.String({ minLength: 1 })
 

@@ -4,8 +4,8 @@
 import { asObject, asObjects, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { decodeError } from '../error-object.ts'
 import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { decodeError } from '../refusal/error-object.ts'
 import { readUsage } from './usage.ts'
 
 const ENDS = new Set(['transcript.text.done', 'speech.audio.done'])

@@ -5,8 +5,8 @@ import { asText, isObject, type Json, type JsonObject, parseObject } from '../..
 import type { Seal } from '../../ir/part.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
-import { mayGoOn, toolHeard } from '../heard-tool.ts'
-import { type FreeText, freeText } from '../undo.ts'
+import { mayGoOn, toolHeard } from '../tools/heard.ts'
+import { type FreeText, freeText } from '../tools/undo.ts'
 import { callKind, inputText, signatureOf } from './assistant.ts'
 
 type Call = {

@@ -2,9 +2,9 @@
 
 import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
-import { providerError } from '../failure.ts'
-import { withRefusal } from '../refusal-body.ts'
+import { withRefusal } from '../refusal/body.ts'
+import { badOutcome, classified, type ErrorObject, readErrorObject } from '../refusal/error-object.ts'
+import { providerError } from '../refusal/failure.ts'
 import { OTHERS_WISHES } from './members.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */

@@ -7,7 +7,7 @@ import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
-import { foreignFile } from '../refusals.ts'
+import { foreignFile } from '../refusal/refusals.ts'
 import { decodeBlock, decodeDocument, decodeFile, isBlock, urlSource } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
 

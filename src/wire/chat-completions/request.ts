@@ -6,9 +6,7 @@ import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../effort.ts'
-import { pairEmptyIds } from '../empty-ids.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
-import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
@@ -21,11 +19,13 @@ import {
   readObject,
   readString,
 } from '../read.ts'
-import { noTools, nothingToRead } from '../refusals.ts'
+import { removeRefused } from '../refusal/opaque-member.ts'
+import { noTools, nothingToRead } from '../refusal/refusals.ts'
 import { withSaid } from '../said.ts'
-import { forcesCall } from '../tool-choice.ts'
-import { withFoundNames, withToolsFor } from '../tool-list.ts'
-import { SEARCH_MEMBER } from '../web-search.ts'
+import { forcesCall } from '../tools/choice.ts'
+import { pairEmptyIds } from '../tools/empty-ids.ts'
+import { withFoundNames, withToolsFor } from '../tools/list.ts'
+import { SEARCH_MEMBER } from '../tools/web-search.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'

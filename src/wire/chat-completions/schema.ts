@@ -1,7 +1,7 @@
 // What a client's chat-completions body must be, open to unknown members: types and required members only.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../nullable.ts'
+import { nullable } from '../schema/nullable.ts'
 
 const Text = Type.String()
 const Content = Type.Union([Text, Type.Array(Type.Object({ type: Type.Optional(Text) })), Type.Null()])

@@ -2,8 +2,8 @@
 
 import type { TextPart, ToolCallPart } from '../../ir/part.ts'
 import type { Undo } from '../codec.ts'
-import { toolHeard } from '../heard-tool.ts'
-import { freeTextOf } from '../undo.ts'
+import { toolHeard } from '../tools/heard.ts'
+import { freeTextOf } from '../tools/undo.ts'
 
 /** A call as the client knows it; a call of the tool for structured output becomes text. */
 export const undoCall = (call: ToolCallPart, undo: Undo): ToolCallPart | TextPart => {

@@ -1,8 +1,8 @@
 // The embeddings wire: its codec. Texts, or their tokens, become vectors; only what was read is billed.
 
 import { isObject, type Json } from '../../ir/json.ts'
-import { decodeError } from '../error-object.ts'
 import { faultOf } from '../pass.ts'
+import { decodeError } from '../refusal/error-object.ts'
 import { inputOnly, sameWire } from '../same-wire.ts'
 import { requestSchema } from './schema.ts'
 

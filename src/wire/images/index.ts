@@ -2,8 +2,8 @@
 
 import { envelope } from '../../errors.ts'
 import type { PassCodec } from '../codec.ts'
-import { decodeError } from '../error-object.ts'
 import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
+import { decodeError } from '../refusal/error-object.ts'
 import { answerOf, framesOf } from './frames.ts'
 import { editSchema, requestSchema, variationSchema } from './schema.ts'
 import { tap } from './tap.ts'

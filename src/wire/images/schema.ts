@@ -1,7 +1,7 @@
 // The schema of a client's body on the images wire, open to unknown members.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../nullable.ts'
+import { nullable } from '../schema/nullable.ts'
 
 const picture = {
   model: Type.String({ minLength: 1 }),

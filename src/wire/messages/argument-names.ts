@@ -4,7 +4,7 @@
 import { distinct } from '../../ir/distinct.ts'
 import { isObject, type JsonObject, parseJson } from '../../ir/json.ts'
 import type { SentArguments, Undo } from '../codec.ts'
-import { names } from '../object-schema.ts'
+import { names } from '../schema/object.ts'
 
 const MAX = 64
 const ACCEPTED = /^[a-zA-Z0-9_.-]{1,64}$/

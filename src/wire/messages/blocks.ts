@@ -2,9 +2,9 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
-import { callInput } from '../call-input.ts'
 import { sealTag, slotTag } from '../seal.ts'
-import { searchBlocks } from '../search-calls.ts'
+import { callInput } from '../tools/call-input.ts'
+import { searchBlocks } from '../tools/search-calls.ts'
 import { sentCallId, sentName } from './names.ts'
 
 export const encodePart = (part: AssistantPart): JsonObject[] => {

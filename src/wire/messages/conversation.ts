@@ -6,7 +6,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { callInput } from '../call-input.ts'
+import { callInput } from '../tools/call-input.ts'
 import { sentInput } from './argument-names.ts'
 import {
   encodeAssistantPart,

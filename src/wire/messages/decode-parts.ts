@@ -13,10 +13,10 @@ import type {
   UserPart,
 } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
-import { isEmptyInput } from '../call-input.ts'
 import { optionalString, readName, readObject, readString } from '../read.ts'
 import { taggedThought } from '../seal.ts'
 import { SEALED_ADVICE, summaryText } from '../summary.ts'
+import { isEmptyInput } from '../tools/call-input.ts'
 import { cacheOf, decodeReadable, decodeText } from './decode-content.ts'
 import type { Collected } from './extras.ts'
 

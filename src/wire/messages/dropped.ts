@@ -3,7 +3,7 @@
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { pathsOf } from '../client-path.ts'
-import { memberName } from '../member-names.ts'
+import { memberName } from '../refusal/member-names.ts'
 
 export type Dropped = {
   paths: Set<string>

@@ -3,11 +3,11 @@
 import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
 import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { EFFORTS } from '../effort.ts'
-import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../error-object.ts'
-import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
-import { overlong } from '../overlong.ts'
-import { withRefusal } from '../refusal-body.ts'
-import { unreadable } from '../unreadable.ts'
+import { withRefusal } from '../refusal/body.ts'
+import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../refusal/error-object.ts'
+import { type FailureClass, type FailureDetails, providerError } from '../refusal/failure.ts'
+import { overlong } from '../refusal/overlong.ts'
+import { unreadable } from '../refusal/unreadable.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
 export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)

@@ -1,7 +1,7 @@
 // JSON schemas in the subset that the provider takes for strict tools and structured output.
 
 import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { names, withNotes } from '../object-schema.ts'
+import { names, withNotes } from '../schema/object.ts'
 
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])

@@ -5,7 +5,7 @@ import { distinct } from '../../ir/distinct.ts'
 import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
-import { waitingCalls } from '../waiting-calls.ts'
+import { waitingCalls } from '../tools/waiting-calls.ts'
 import { MAX_ID, sentCallId } from './names.ts'
 
 export type Pairing = {

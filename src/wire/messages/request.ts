@@ -6,8 +6,6 @@ import type { AssistantPart, SystemPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
-import { pairEmptyIds } from '../empty-ids.ts'
-import { leaveOut, removeRefused } from '../opaque-member.ts'
 import {
   optionalArray,
   optionalBoolean,
@@ -20,9 +18,11 @@ import {
   readObject,
   readString,
 } from '../read.ts'
+import { leaveOut, removeRefused } from '../refusal/opaque-member.ts'
 import { withSaid } from '../said.ts'
-import { withFoundNames, withOptionalTools, withToolsFor } from '../tool-list.ts'
-import { MOST_CALLS, searchFor } from '../web-search.ts'
+import { pairEmptyIds } from '../tools/empty-ids.ts'
+import { withFoundNames, withOptionalTools, withToolsFor } from '../tools/list.ts'
+import { MOST_CALLS, searchFor } from '../tools/web-search.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'

@@ -2,7 +2,7 @@
 // knows them, and the provider judges those.
 
 import { type TSchema, Type } from '@sinclair/typebox'
-import { nullable } from '../nullable.ts'
+import { nullable } from '../schema/nullable.ts'
 
 const Block = Type.Object({ type: Type.String() })
 const Content = Type.Union([Type.String(), Type.Array(Block)])

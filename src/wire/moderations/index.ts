@@ -1,7 +1,7 @@
 // The moderations wire: its codec. Vendors bill nothing for it, or what was read.
 
-import { decodeError } from '../error-object.ts'
 import { faultOf } from '../pass.ts'
+import { decodeError } from '../refusal/error-object.ts'
 import { inputOnly, sameWire } from '../same-wire.ts'
 import { requestSchema } from './schema.ts'
 

@@ -15,8 +15,8 @@ import {
 } from '../../ir/json.ts'
 import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
-import { callInput } from '../call-input.ts'
 import { given, optionalObject, optionalString, readName } from '../read.ts'
+import { callInput } from '../tools/call-input.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import { argumentsText } from './output.ts'
 

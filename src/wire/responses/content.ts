@@ -8,7 +8,7 @@ import type { OpaqueMember } from '../../ir/request.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
-import { foreignFile, textForImage } from '../refusals.ts'
+import { foreignFile, textForImage } from '../refusal/refusals.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /**

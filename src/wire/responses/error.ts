@@ -1,9 +1,9 @@
 // The provider's errors on this wire.
 
 import type { GatewayError } from '../../errors.ts'
-import { classified, readErrorObject } from '../error-object.ts'
-import { providerError } from '../failure.ts'
-import { withRefusal } from '../refusal-body.ts'
+import { withRefusal } from '../refusal/body.ts'
+import { classified, readErrorObject } from '../refusal/error-object.ts'
+import { providerError } from '../refusal/failure.ts'
 
 /** `status` is 200 for a failure within a stream, where only the code counts. Accepts `{error}` and the bare error. */
 export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)

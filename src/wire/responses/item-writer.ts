@@ -3,7 +3,7 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import { asText, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
-import { foundSources, isSearchUse, searchAction } from '../search-calls.ts'
+import { foundSources, isSearchUse, searchAction } from '../tools/search-calls.ts'
 import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import type { Delta, Frames } from './frames.ts'

@@ -5,8 +5,8 @@ import type { Json, JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
-import { sentAs } from '../heard-tool.ts'
 import { given } from '../read.ts'
+import { sentAs } from '../tools/heard.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const MAX_ID = 64

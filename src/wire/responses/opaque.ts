@@ -3,8 +3,8 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
-import { leaveOut, SHARED } from '../opaque-member.ts'
 import { given } from '../read.ts'
+import { leaveOut, SHARED } from '../refusal/opaque-member.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** Keeps the members of the object at `path` that are not in `known`, as ones the request does not depend on. */

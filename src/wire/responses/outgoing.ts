@@ -4,7 +4,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type PathOf, pathsOf } from '../client-path.ts'
-import { memberName } from '../member-names.ts'
+import { memberName } from '../refusal/member-names.ts'
 import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {

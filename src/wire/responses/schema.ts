@@ -1,7 +1,7 @@
 // The schema of a client's responses body, open to unknown members: types and required members only.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../nullable.ts'
+import { nullable } from '../schema/nullable.ts'
 
 const Text = Type.String()
 const Item = Type.Object({ type: nullable(Text), role: nullable(Text) })

@@ -17,7 +17,7 @@ import type {
 } from '../../../src/ir/part.ts'
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
-import { UNKNOWN_ANSWER } from '../../../src/wire/unknown-reference.ts'
+import { UNKNOWN_ANSWER } from '../../../src/wire/refusal/unknown-reference.ts'
 import { base64, compact, foreignOutput, maybe, name, output, schema, turnOf, withOwnIds, words } from './members.ts'
 
 const token = fc.stringMatching(/^[A-Za-z0-9]{8}$/)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
-import { asWritten } from '../../../src/wire/member-names.ts'
+import { asWritten } from '../../../src/wire/refusal/member-names.ts'
 import { chat, chatTool, closed, cross, HI, said, user } from './support.ts'
 
 const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: null }

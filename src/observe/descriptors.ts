@@ -1,0 +1,107 @@
+// Load shedding by file descriptors: every connection takes one, and a provider call that gets none fails.
+
+import { canOpen } from '../lib/descriptors.ts'
+import type { Connection, Sockets } from '../lib/sockets.ts'
+
+export type Descriptors = {
+  /** Whether so few are left that nobody more should be let in. `inside`: how many are, where many may come at once. */
+  short(inside?: number): boolean
+  /** Whether they were at any look since this was last asked. */
+  wereShort(): boolean
+}
+
+/** What those who are inside may still need: connections to providers, names looked up, threads, copies. */
+const SPARE = 32
+/** Between two looks, in time and in those who came in. */
+const LOOK_EVERY_MS = 50
+const LOOK_EVERY_ENTRIES = SPARE / 4
+
+export const createDescriptors = (canOpenMore = (): boolean => canOpen(SPARE)): Descriptors => {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let insideThen = 0
+  let short = false
+  let wereShort = false
+  return {
+    short(inside = insideThen) {
+      const now = performance.now()
+      if (now - lookedAt >= LOOK_EVERY_MS || inside - insideThen >= LOOK_EVERY_ENTRIES) {
+        lookedAt = now
+        insideThen = inside
+        short = !canOpenMore()
+        wereShort ||= short
+      }
+      return short
+    },
+    wereShort() {
+      const were = wereShort
+      wereShort = false
+      return were
+    },
+  }
+}
+
+/** How often it is looked at while nobody asks anything, and how often it is told. */
+const ROUND_MS = 200
+const TELL_EVERY_MS = 60_000
+
+type WatchOptions = {
+  /** Has connections closed that others need more. */
+  makeRoom: () => void
+  tell: (message: string) => void
+}
+
+/** While they are short, has room made; says so also where they were for a moment only. Runs until the returned function is called. */
+export const watchDescriptors = (descriptors: Descriptors, { makeRoom, tell }: WatchOptions): (() => void) => {
+  let toldAt = Number.NEGATIVE_INFINITY
+  const rounds = setInterval(() => {
+    if (descriptors.short()) makeRoom()
+    if (!descriptors.wereShort()) return
+    if (performance.now() - toldAt < TELL_EVERY_MS) return
+    toldAt = performance.now()
+    tell(
+      'few descriptors are left: new requests answer 503, and connections without a request are closed. Raise "ulimit -n"',
+    )
+  }, ROUND_MS)
+  rounds.unref()
+  return () => clearInterval(rounds)
+}
+
+/** A connection without a request, or the whole of one, is given so long while descriptors are short. */
+const QUIET_MS = 150
+/** One whose client takes nothing of its last answer: so long. */
+const STALLED_MS = 5_000
+/** Descriptors looked at in one round, so that none takes long. */
+const MOST_AT_ONCE = 16_384
+
+/** What connections of a server are chosen from. */
+export type Door = { port: number; busyPeers(): Set<number> }
+
+type Seen = Connection & { since: number }
+
+/**
+ * Hangs up on connections that hold a descriptor for nothing: no request has come whole on them since the last round, or
+ * nobody reads the answer. Those with a request under way are left alone. `most`: descriptors there can be.
+ */
+export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): number => performance.now()) => {
+  const seen = new Map<number, Seen>()
+  let from = 0
+  const look = (fd: number, doors: [Door, Set<number>][], now: number): void => {
+    const before = seen.get(fd)
+    seen.delete(fd)
+    for (const [{ port }, busy] of doors) {
+      const found = sockets.at(fd, port)
+      if (found === undefined || busy.has(found.peer)) continue
+      const same = before?.peer === found.peer && before.unsent === found.unsent
+      const since = same ? before.since : now
+      if (now - since >= (found.unsent === 0 ? QUIET_MS : STALLED_MS)) sockets.hangUp(fd)
+      else seen.set(fd, { ...found, since })
+    }
+  }
+  return (open: readonly Door[]): void => {
+    const now = stopwatch()
+    const doors = open.map((door): [Door, Set<number>] => [door, door.busyPeers()])
+    const until = Math.min(most, from + MOST_AT_ONCE)
+    for (let fd = from; fd < until; fd++) look(fd, doors, now)
+    from = until === most ? 0 : until
+  }
+}

@@ -1,0 +1,168 @@
+// What a gateway has done, counted for Prometheus. Labels are catalogue ids, names of the configuration and codes of
+// the contract, never a client's text, so that their number is bounded.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Gateway } from '../gateway.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { AttemptNote } from '../ledger/ledger.ts'
+import type { ClientRequest, CountSummary, Ended, Summary } from '../relay/exchange.ts'
+import { type Standing, targetName } from '../relay/health.ts'
+import { VERSION } from '../version.ts'
+import { heapBytes, openFiles, residentBytes } from './process.ts'
+
+export type Metrics = {
+  settled(exchange: Ended, summary: Summary): void
+  /** A prompt was counted, or could not be. */
+  counted(request: ClientRequest, how: CountSummary): void
+  /** A request that was refused before it was admitted. */
+  refused(wire: Wire, status: number, code: string): void
+  /** The store could not write what the ledger gave it. */
+  unwritten(): void
+  /** The text format, with the figures of this moment. */
+  text(): Promise<string>
+}
+
+/** Seconds; from a cached answer to the longest a model thinks. */
+const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640]
+/** How often the event loop is looked at. */
+const LOOP_MS = 10
+const BREAKERS = { closed: 0, 'half-open': 1, open: 2 } as const
+
+/** Reads the gateway's state when asked for the text; counting itself touches nothing but its own figures. */
+export const createMetrics = (gateway: Gateway): Metrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Histogram({ name, help, labelNames, registers, buckets: DURATIONS })
+  const gauge = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const value = read()
+        if (value !== undefined) this.set(value)
+      },
+    })
+  const targetGauge = (name: string, help: string, read: (at: Standing) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['provider', 'account', 'model'] as const,
+      registers,
+      collect() {
+        this.reset()
+        for (const { labels, ...at } of targets(gateway)) this.set(labels, read(at))
+      },
+    })
+
+  const requests = counter(
+    'sluice_requests_total',
+    'Requests by how they ended. No model: refused before one was known.',
+    ['wire', 'model', 'outcome', 'status'],
+  )
+  const counts = counter('sluice_counts_total', 'Prompts counted for clients, by how that ended.', [
+    'wire',
+    'model',
+    'status',
+  ])
+  const errors = counter('sluice_errors_total', 'Errors that clients were given.', ['wire', 'code'])
+  const tokens = counter('sluice_tokens_total', 'Tokens billed, in disjoint classes.', ['model', 'class'])
+  const attempts = counter('sluice_attempts_total', 'Attempts at providers; the code is ok, or the error.', [
+    'provider',
+    'account',
+    'code',
+  ])
+  const durations = histogram('sluice_exchange_duration_seconds', 'From accepted to settled.', ['wire', 'stream'])
+  const firstBytes = histogram('sluice_first_byte_seconds', "From accepted to the provider's first byte of output.", [
+    'wire',
+    'model',
+  ])
+  const unwritten = counter(
+    'sluice_ledger_write_failures_total',
+    'Writes of the ledger that the store could not make. They are tried again; new requests answer 503.',
+    [],
+  )
+
+  gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => gateway.open.size)
+  gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving.count)
+  gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
+  gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
+  targetGauge(
+    'sluice_breaker_state',
+    'By account and model: 0 closed, 1 half-open, 2 open.',
+    (at) => BREAKERS[at.state],
+  )
+  targetGauge(
+    'sluice_attempts_in_flight',
+    'By account and model: attempts that wait for an answer to begin.',
+    (at) => at.inFlight,
+  )
+  new Gauge({ name: 'sluice_info', help: 'The running version.', labelNames: ['version'] as const, registers }).set(
+    { version: VERSION },
+    1,
+  )
+  const delays = monitorEventLoopDelay({ resolution: LOOP_MS })
+  delays.enable()
+  gauge('sluice_event_loop_hold_seconds', 'The longest the event loop was held since this was last read.', () => {
+    const { max } = delays
+    delays.reset()
+    return max / 1e9
+  })
+  gauge('process_resident_memory_bytes', 'Resident memory.', residentBytes)
+  gauge('process_heap_bytes', 'Memory of it that holds objects, those not yet collected included.', heapBytes)
+  gauge('process_open_fds', 'Open file descriptors.', openFiles)
+  gauge('process_start_time_seconds', 'When the process began.', () => Date.now() / 1000 - process.uptime())
+  gauge('process_cpu_seconds_total', 'Processor time, user and system.', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+
+  const tried = (tries: readonly AttemptNote[], firstByteMs: number | undefined): void => {
+    for (const { provider, account, errorCode } of tries) {
+      attempts.inc({ provider, account, code: errorCode ?? (firstByteMs === undefined ? 'aborted' : 'ok') })
+    }
+  }
+
+  return {
+    settled: ({ wire, stream, model, attempts: tries, firstByteMs, resumed }, summary) => {
+      requests.inc({ wire, model: model.id, outcome: summary.outcome, status: summary.status })
+      if (summary.errorCode !== undefined) errors.inc({ wire, code: summary.errorCode })
+      for (const [name, amount] of Object.entries(summary.tokens)) {
+        if (amount > 0) tokens.inc({ model: model.id, class: CLASSES[name] ?? name }, amount)
+      }
+      // Its attempts were counted by the process that made them.
+      if (resumed !== true) tried(tries, firstByteMs)
+      durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
+      if (firstByteMs !== undefined) firstBytes.observe({ wire, model: model.id }, firstByteMs / 1000)
+    },
+    counted: ({ wire, model, attempts: tries, firstByteMs }, { status, errorCode }) => {
+      counts.inc({ wire, model: model.id, status })
+      if (errorCode !== undefined) errors.inc({ wire, code: errorCode })
+      tried(tries, firstByteMs)
+    },
+    refused: (wire, status, code) => {
+      requests.inc({ wire, model: '', outcome: 'refused', status })
+      errors.inc({ wire, code })
+    },
+    unwritten: () => unwritten.inc(),
+    text: () => registry.metrics(),
+  }
+}
+
+const CLASSES: Record<string, string> = { cacheRead: 'cache_read', cacheWrite: 'cache_write' }
+
+/** What the health knows of the accounts and models that the configuration has now. */
+const targets = (gateway: Gateway) =>
+  [...gateway.providers.values()].flatMap(({ id, accounts }) =>
+    accounts.flatMap((account) =>
+      gateway.catalogue.list().flatMap((model) => {
+        const name = targetName(id, account.name, model.id)
+        const at = model.provider === id ? gateway.health.standingOf(name) : undefined
+        return at === undefined ? [] : [{ ...at, labels: { provider: id, account: account.name, model: model.id } }]
+      }),
+    ),
+  )

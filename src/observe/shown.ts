@@ -1,0 +1,83 @@
+// Keys, models and sums in the admin API's words: what the server and the command line say of them alike.
+
+import type * as S from '../admin-api/schema.ts'
+import type { Model, Rates } from '../catalogue/model.ts'
+import type { Key } from '../keys/key.ts'
+import { nextRenewal } from '../keys/renewal.ts'
+import { statusOf } from '../keys/status.ts'
+import { iso } from '../lib/iso-time.ts'
+import type { Figures } from '../store/figures.ts'
+
+/** A key without what only a running server knows. */
+export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
+/** Sums without what is made of them. */
+export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
+/** A model without its names and who serves it. */
+export type ShownModel = Omit<S.Model, 'aliases' | 'fallbacks' | 'available' | 'targets'>
+
+export const shownKey = (key: Key, now: number): ShownKey => ({
+  id: key.id,
+  label: key.label,
+  tokens_total: key.tokensTotal,
+  tokens_used: key.tokensUsed,
+  tokens_extra: key.tokensExtra ?? 0,
+  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
+  renews: key.renews ?? null,
+  renews_at: key.renews === undefined || key.revokedAt !== undefined ? null : iso(nextRenewal(key.renews, now)),
+  expires_at: iso(key.expiresAt),
+  models: key.models,
+  rpm: key.rpm ?? null,
+  tpm: key.tpm ?? null,
+  concurrency: key.concurrency ?? null,
+  server_tools: key.serverTools ?? 'all',
+  old_secret_until: oldSecretUntil(key, now),
+  status: statusOf(key, now),
+  created_at: iso(key.createdAt),
+})
+
+/** An old secret ends with its key. */
+const oldSecretUntil = ({ revokedAt, oldSecretUntil: until = 0, expiresAt }: Key, now: number): string | null => {
+  const end = Math.min(until, expiresAt)
+  return revokedAt === undefined && end > now ? iso(end) : null
+}
+
+export const shownSums = (figures: Figures): ShownSums => ({
+  requests: figures.requests,
+  errors: figures.errors,
+  input: figures.input,
+  cache_read: figures.cacheRead,
+  cache_write: figures.cacheWrite,
+  output: figures.output,
+  reasoning: figures.reasoning,
+  cost_micro_usd: figures.costMicroUsd,
+})
+
+const shownRates = (rates: Rates) => ({
+  input: rates.input,
+  output: rates.output,
+  cache_read: rates.cacheRead,
+  cache_write: rates.cacheWrite,
+  cache_write_1h: rates.cacheWrite1h ?? rates.cacheWrite,
+})
+
+export const shownModel = (model: Model): ShownModel => ({
+  id: model.id,
+  provider: model.provider,
+  upstream: model.upstream,
+  family: model.family,
+  display_name: model.displayName,
+  kind: model.kind,
+  input_modalities: model.inputModalities,
+  output_modalities: model.outputModalities,
+  context_window: model.contextWindow,
+  max_output_tokens: model.maxOutput,
+  tokens_per_image: model.tokensPerImage,
+  tokens_per_second: model.tokensPer.second,
+  tokens_per_character: model.tokensPer.character,
+  price: {
+    ...shownRates(model.price),
+    long_context:
+      model.price.long === undefined ? null : { above: model.price.long.above, ...shownRates(model.price.long) },
+    service_tiers: { ...model.price.serviceTiers },
+  },
+})

@@ -1,0 +1,135 @@
+// Some providers accept certain requests on one of their wires only, or in another form, and tell so when they refuse
+// them. What was accepted is remembered, so that similar requests of the same key go that way at once. Other keys' do not:
+// a refusal may quote its request, and concern it alone.
+
+import type { Model } from '../../catalogue/model.ts'
+import type { GatewayError, Remedy } from '../../errors.ts'
+import type { Wire } from '../../ir/wire.ts'
+import type { AttemptNote } from '../../ledger/ledger.ts'
+import { createRecent, type Recent } from '../../lib/recent.ts'
+import { HOUR_MS } from '../../lib/spans.ts'
+import type { Provider } from '../../provider/provider.ts'
+import { OTHERS_WISHES } from '../../wire/chat-completions/members.ts'
+import { EFFORTS } from '../../wire/effort.ts'
+import type { ClientRequest, Relay } from '../exchange.ts'
+import { type Target, wireOf } from '../route.ts'
+import { named } from './own-names.ts'
+import type { Learned } from './remedies.ts'
+
+type Request = Pick<ClientRequest, 'key' | 'bodyWire' | 'body'>
+
+export type Detours = {
+  /** The wire that accepted similar requests; undefined where none was refused. */
+  wireFor(provider: Provider, model: Model, request: Request): Wire | undefined
+  /** A target has answered a request that its provider had refused on another wire. */
+  remember(request: Request, target: Target): void
+  /** What refusals have told of the target of this name on this wire; undefined where nothing is remembered. */
+  learnedOf(target: string, wire: Wire, request: Request): Learned | undefined
+  /** A target has answered a request as its refusal had told. */
+  rememberLearned(request: Request, target: Target): void
+}
+
+/** Providers change what they accept. */
+const REMEMBERED_MS = HOUR_MS
+
+const MAX_REMEMBERED = 20_000
+
+export const createDetours = (): Detours => {
+  const wires = createRecent<string, Lasting<Wire>>(MAX_REMEMBERED)
+  const learned = createRecent<string, Lasting<Learned>>(MAX_REMEMBERED)
+  return {
+    wireFor: (provider, model, request) => {
+      if (wires.size === 0) return undefined
+      const wire = recalled(wires, similarityKey(provider.id, model.id, request))
+      return wire !== undefined && provider.wires.includes(wire) ? wire : undefined
+    },
+    remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
+    learnedOf: (target, wire, { key }) =>
+      learned.size === 0 ? undefined : recalled(learned, learnedKey(key, target, wire)),
+    rememberLearned: ({ key }, { name, wire, learned: quirks = {} }) => {
+      const lasting = lastingOf(quirks)
+      if (Object.keys(lasting).length > 0) keep(learned, learnedKey(key, name, wire), lasting)
+    },
+  }
+}
+
+type Lasting<Value> = { value: Value; until: number }
+type Remembered<Value> = Recent<string, Lasting<Value>>
+
+const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefined => {
+  const found = all.get(name)
+  return found === undefined || found.until < performance.now() ? undefined : found.value
+}
+
+const keep = <Value>(all: Remembered<Value>, name: string, value: Value): void =>
+  all.set(name, { value, until: performance.now() + REMEMBERED_MS })
+
+/** What a server refuses on one of its wires it may take on another, where the client's bytes are to stay. */
+const learnedKey = ({ id }: Request['key'], target: string, wire: Wire): string => [id, target, wire].join(' ')
+
+/** Clients may ask for betas of any name. */
+const MAX_BETAS = 100
+
+const lastingOf = ({ noForcedTools: _, unknownBetas, ...lasting }: Learned): Learned =>
+  // A model that cannot be forced while it thinks can be otherwise.
+  unknownBetas === undefined ? lasting : { ...lasting, unknownBetas: unknownBetas.slice(-MAX_BETAS) }
+
+/** Vendors refuse by the model, by the presence of tools, by the reasoning effort beside them, and by how it is asked. */
+const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {
+  const { tools, functions, reasoning_effort: effort } = outline
+  return [
+    key.id,
+    provider,
+    model,
+    bodyWire,
+    [tools, functions].some((list) => Array.isArray(list) && list.length > 0),
+    EFFORTS.find((one) => one === effort) ?? '',
+    bodyWire === 'chat-completions' && OTHERS_WISHES.some((name) => outline[name] !== undefined),
+  ].join(' ')
+}
+
+const WIRES: Partial<Record<Remedy, Wire>> = {
+  'responses-wire': 'responses',
+  'chat-wire': 'chat-completions',
+  'no-web-search': 'chat-completions',
+}
+
+/** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */
+export const detourFor = (
+  { detours }: Pick<Relay, 'detours'>,
+  request: ClientRequest,
+  { remedy }: GatewayError,
+  target: Target,
+): Target | undefined => {
+  const wire = remedy && WIRES[remedy]
+  if (wire === undefined || !target.provider.wires.includes(wire)) return undefined
+  const hasRefused = triesOn(request, target, wire).some(({ providerStatus }) => providerStatus !== undefined)
+  return hasRefused ? undefined : onWire(detours, request, target, wire)
+}
+
+const triesOn = ({ attempts }: ClientRequest, { provider, account, model }: Target, wire: Wire): AttemptNote[] =>
+  attempts.filter(
+    (one) =>
+      one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
+  )
+
+const onWire = (detours: Detours, request: Request, target: Target, wire: Wire): Target =>
+  named({ ...target, wire, learned: detours.learnedOf(target.name, wire, request) })
+
+/**
+ * The target on its usual wire, for a request that was sent on a remembered detour and cannot be translated to that
+ * wire; undefined if it was tried there already.
+ */
+export const withoutDetour = (
+  { detours }: Relay,
+  request: ClientRequest,
+  { code, provider: refusedBy }: GatewayError,
+  target: Target,
+): Target | undefined => {
+  const { provider, model } = target
+  if (code !== 'invalid_request' || refusedBy !== undefined) return undefined
+  if (detours.wireFor(provider, model, request) !== target.wire) return undefined
+  const wire = wireOf(provider, request.bodyWire)
+  if (wire === undefined || triesOn(request, target, wire).length > 0) return undefined
+  return onWire(detours, request, target, wire)
+}

@@ -1,0 +1,170 @@
+// What refusals tell of a target, and the target asked in the way that it takes: without what it does not know, or in
+// another form. What has been told is remembered by detours.ts.
+
+import type { GatewayError, Remedy } from '../../errors.ts'
+import type { Quirks } from '../../ir/quirks.ts'
+import { EFFORTS } from '../../wire/effort.ts'
+import { CODECS } from '../../wire/index.ts'
+import { placesOf } from '../../wire/refusal/member-path.ts'
+import { isHint } from '../../wire/refusal/wishes.ts'
+import type { ClientRequest } from '../exchange.ts'
+import type { Target } from '../route.ts'
+import { quirksOf } from '../translate.ts'
+import { withoutBetas } from './betas.ts'
+import { byOwnNames } from './own-names.ts'
+
+type Request = Pick<ClientRequest, 'bodyWire' | 'body' | 'headers'>
+
+/**
+ * What refusals have told of a target: quirks for the codecs, the betas that it does not know (betas.ts), and the preset of
+ * the vendor that it has turned out to be (own-names.ts).
+ */
+export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: string }
+
+/** What a refusal tells of its target, by its remedy. */
+const LEARNED: Partial<Record<Remedy, Quirks>> = {
+  'newer-cap': { maxTokensField: 'max_completion_tokens' },
+  // Of a model that refuses both, the second refusal stands.
+  'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
+  'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
+  'always-thinking': { alwaysThinks: true },
+  'always-by-budget': { alwaysThinks: true, noThinkingBudget: false, noAdaptiveThinking: true },
+  'all-reasoning': { needsReasoning: true },
+  'signed-calls': { needsSignatures: true },
+  'no-mid-system': { noMidSystem: true },
+  'functions-only': { noCustomTools: true },
+  'no-web-search': { noWebSearch: true },
+  'no-forced-tools': { noForcedTools: true },
+  'output-by-tool': { structuredOutputByTool: true },
+  'output-or-tools': { outputOrTools: true },
+  'reply-to-tools': { noUserAfterTool: true },
+  'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
+  'no-schema-limits': { noSchemaLimits: true },
+  'hashed-user': { hashesUsers: true },
+  'no-null-content': { noNullContent: true },
+  'long-messages': { longMessages: true },
+  'no-summary': { noSummary: true },
+  'no-thinking': { noReasoning: true },
+}
+/** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
+const TRANSLATED_ONLY = new Set<Remedy>([
+  'higher-cap',
+  'no-web-search',
+  'no-forced-tools',
+  'output-by-tool',
+  'output-or-tools',
+  'reply-to-tools',
+  'no-schema-limits',
+  'no-summary',
+  'no-thinking',
+  'other-effort',
+])
+
+/** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
+export const withLearned = (
+  { remedy, named = [] }: GatewayError,
+  request: Request,
+  target: Target,
+): Target | undefined => {
+  if (remedy === undefined) return undefined
+  if (remedy === 'own-names') return byOwnNames(target)
+  if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
+  const told = toldBy(remedy, named, target)
+  if (told === undefined) return undefined
+  if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
+  if (request.bodyWire === target.wire && isClientsAffair(remedy, named, request)) return undefined
+  return { ...target, learned: { ...target.learned, ...told } }
+}
+
+/** What the gateway itself has added to a body that passes is left out again. */
+const isClientsAffair = (
+  remedy: Remedy,
+  named: readonly string[],
+  { bodyWire, body: { outline } }: Request,
+): boolean => {
+  if (remedy === 'without-members') return named.some((path) => !isHint(path) && placesOf(outline, path).length > 0)
+  // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
+  if (remedy === 'no-mid-system') return bodyWire === 'messages'
+  if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(outline) !== true
+  return TRANSLATED_ONLY.has(remedy)
+}
+
+/** Undefined for what is known. What is told in parts is added up. */
+const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirks | undefined => {
+  const known = quirksOf(target)
+  switch (remedy) {
+    case 'other-effort': {
+      const before = known.efforts ?? EFFORTS
+      const efforts = before.filter((one) => named.includes(one))
+      return efforts.length === before.length ? undefined : { efforts }
+    }
+    case 'other-idle-effort':
+      return known.idleEfforts === undefined ? { idleEfforts: EFFORTS.filter((one) => named.includes(one)) } : undefined
+    case 'without-members':
+      return toldMembers(named, known)
+    case 'lower-cap': {
+      const most = Number(named[0])
+      return most >= 1 && most < (known.mostOutput ?? Number.POSITIVE_INFINITY) ? { mostOutput: most } : undefined
+    }
+    case 'without-beta-members': {
+      const rejectsOfBetas = added(known.rejectsOfBetas, named)
+      return rejectsOfBetas && { rejectsOfBetas }
+    }
+    case 'higher-cap': {
+      const least = Number(named[0])
+      return least > (known.leastOutput ?? 0) ? { leastOutput: least } : undefined
+    }
+    default: {
+      const told = LEARNED[remedy]
+      return told === undefined || isHeeded(told, target.learned ?? {}) ? undefined : told
+    }
+  }
+}
+
+const NEWER_CAP = 'max_completion_tokens'
+
+/** The cap is sent under its older name. */
+const toldMembers = (named: readonly string[], known: Quirks): Quirks | undefined => {
+  const rejects = added(
+    known.rejects,
+    named.filter((name) => name !== NEWER_CAP),
+  )
+  const isCapOld = !named.includes(NEWER_CAP) || known.maxTokensField === 'max_tokens'
+  if (rejects === undefined && isCapOld) return undefined
+  return { ...(rejects && { rejects }), ...(isCapOld ? {} : { maxTokensField: 'max_tokens' }) }
+}
+
+/** All of them; undefined where none is new. */
+const added = (known: readonly string[] = [], named: readonly string[]): string[] | undefined => {
+  const all = [...new Set([...known, ...named])]
+  return all.length === known.length ? undefined : all
+}
+
+const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
+
+/** More than what the estimate of a prompt falls short of its tokens, as a rule. */
+const MARGIN = 1.5
+/** With less, in tokens, an agent ends in the middle of a call: told that the prompt is too long, it shortens that. */
+const LEAST_ANSWER = 4_096
+
+/**
+ * The same target asked for an answer no longer than the context has room for beside the prompt; undefined for little room,
+ * and where the client is told on its own wire how much there is.
+ */
+export const withShorterAnswer = (
+  { window }: GatewayError,
+  { body, bodyWire }: Request,
+  target: Target,
+): Target | undefined => {
+  if (window === undefined || target.outputCap !== undefined) return undefined
+  const { maximum, prompt, atLeast } = window
+  if (!atLeast && bodyWire === target.wire) return undefined
+  const outputCap = maximum - (atLeast ? Math.max(prompt, Math.ceil(body.inputEstimate * MARGIN)) : prompt)
+  // A refusal may quote figures that are not this request's.
+  const asked = CODECS[bodyWire].outputCap(body.outline) ?? target.model.maxOutput
+  return outputCap < LEAST_ANSWER || outputCap >= asked ? undefined : { ...target, outputCap }
+}
+
+const sendsOldCap = ({ bodyWire, body }: Request, target: Target): boolean =>
+  quirksOf(target).maxTokensField === 'max_tokens' ||
+  (bodyWire === 'chat-completions' && body.outline.max_tokens !== undefined)

@@ -1,0 +1,216 @@
+// Answers in the background: the provider goes on after the client was answered or has disconnected. The exchange stays
+// open, across restarts too, until somebody reads its answer's end: its client, or the gateway itself (polling.ts).
+
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import type { BackgroundAnswer, BackgroundStore } from '../../ledger/background.ts'
+import type { Outcome } from '../../ledger/ledger.ts'
+import { answerEndpoint } from '../../provider/endpoint.ts'
+import { CODECS } from '../../wire/index.ts'
+import { malformedAnswer } from '../../wire/pass.ts'
+import { type AnswerState, answerStateOf } from '../../wire/responses/background.ts'
+import { callsInAnswer } from '../../wire/tools/server-calls.ts'
+import { ANSWER_BYTES, readText } from '../answer-text.ts'
+import { type Caller, call } from '../call.ts'
+import type { Exchange, Relay } from '../exchange.ts'
+import { targetName } from '../health.ts'
+import { type Metered, meterWhole, NO_USAGE } from '../meter.ts'
+import type { Target } from '../route.ts'
+import type { Outgoing } from '../upstream.ts'
+
+export type Background = {
+  readonly store: BackgroundStore
+  /** Carries out a write to the store, and waits a while for another process that is writing. */
+  readonly patiently: Patiently
+  /** Answers whose exchanges are not settled, by exchange id. */
+  readonly watched: Map<string, Watched>
+}
+
+type Patiently = (write: () => void) => Promise<void>
+
+export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
+  store,
+  patiently,
+  watched: new Map(),
+})
+
+type End = { outcome: Outcome; metered: Metered; error?: GatewayError | undefined }
+
+/** An exchange whose answer is not finished. */
+export type Open = {
+  inputEstimate: number
+  /** What is billed if the provider never says how it ended. */
+  lastKnown: Metered
+  /** Called once. Resolves once it is written. */
+  settle(end: End): Promise<void>
+}
+
+export type Watched = Open & {
+  readonly answer: BackgroundAnswer
+  /** By the stopwatch, and how old the answer was then: the time of day may be set forward while it is made. */
+  readonly watchedSince: number
+  readonly ageMs: number
+  /** Polls in a row to which the provider said that it does not know the answer. */
+  missed: number
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+/** The longest id that is recorded. Proxies encode where the answer is made, in some hundred characters. */
+const MAX_ID_CHARS = 1_024
+
+/** An empty id, or `.` or `..`, which would lead to another path. */
+const DOTS = /^\.{0,2}$/
+
+/** Records where an exchange's answer is made, so that it can be found again. Undefined if the provider gave it no id. */
+export const recordAnswer = async (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target,
+  id: unknown,
+): Promise<BackgroundAnswer | undefined> => {
+  if (typeof id !== 'string' || id.length > MAX_ID_CHARS || DOTS.test(id)) return undefined
+  const answer: BackgroundAnswer = {
+    id,
+    exchangeId: exchange.id,
+    keyId: exchange.key.id,
+    provider: target.provider.id,
+    account: target.account.name,
+    model: target.model.id,
+    createdAt: exchange.startedAt,
+  }
+  const { store, patiently } = relay.background
+  // Without its record the client cannot read the answer again, but this process still settles it.
+  await patiently(() => store.keep(answer)).catch(() => undefined)
+  return answer
+}
+
+/** Whether an answer is not settled yet. */
+export const isOpen = ({ background: { watched } }: Relay, { exchangeId }: BackgroundAnswer): boolean =>
+  watched.has(exchangeId)
+
+/** The target that makes an answer; undefined when it is no longer configured. */
+export const targetOf = (relay: Relay, { provider: id, account: name, model: modelId }: BackgroundAnswer) => {
+  const provider = relay.providers.get(id)
+  const account = provider?.accounts.find((each) => each.name === name)
+  const model = relay.catalogue.resolve(modelId)
+  if (provider === undefined || account === undefined || model === undefined) return undefined
+  const target: Target = { provider, account, model, wire: 'responses', name: targetName(id, name, modelId) }
+  return target
+}
+
+export const answerNotFound = (id: string): GatewayError =>
+  new GatewayError(
+    'not_found',
+    `There is no answer ${id.slice(0, 100)} for this key. Only answers asked for with background: true are kept, and not for ever.`,
+  )
+
+export type ProviderAnswer = { text: string; body: JsonObject }
+
+/**
+ * Reads an answer from its provider, or cancels it, and settles its exchange if it has ended. Throws GatewayError:
+ * `not_found` if the provider no longer has it.
+ */
+export const refreshAnswer = async (
+  relay: Relay,
+  target: Target,
+  answer: BackgroundAnswer,
+  caller: Caller,
+  what: 'read' | 'cancel',
+  { query = '', abort }: { query?: string; abort?: AbortController } = {},
+): Promise<ProviderAnswer> => {
+  const url = answerEndpoint(target.account, answer.id, what === 'cancel' ? '/cancel' : '', query)
+  const read = await requestJson(
+    relay,
+    target,
+    answer,
+    caller,
+    { method: what === 'cancel' ? 'POST' : 'GET', url },
+    abort,
+  )
+  const state = answerStateOf(read.body)
+  if (state === undefined) throw malformedAnswer()
+  const watched = relay.background.watched.get(answer.exchangeId)
+  if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, state, read.body)
+  return read
+}
+
+/** Cancels an answer that has not ended and settles its exchange. Throws GatewayError. */
+export const cancelAnswer = async (
+  relay: Relay,
+  target: Target,
+  answer: BackgroundAnswer,
+  caller: Caller,
+): Promise<void> => {
+  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'read')
+  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'cancel')
+  if (isOpen(relay, answer)) throw answerNotOver()
+}
+
+export const answerNotOver = (): GatewayError =>
+  new GatewayError('service_unavailable', 'The answer is not over yet. Try again shortly.', { retryAfterMs: 1_000 })
+
+/** The provider's JSON answer to a request about a background answer. */
+export const requestJson = (
+  relay: Relay,
+  target: Target,
+  { id }: BackgroundAnswer,
+  request: Caller,
+  outgoing: Outgoing,
+  abort = new AbortController(),
+): Promise<ProviderAnswer> =>
+  orNotFound(
+    id,
+    call({ relay, request, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
+      const text = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
+      const body = parseObject(text, true)
+      if (body === undefined) throw malformedAnswer()
+      // A failed answer has a status beside its error; an error alone is a refusal of this request.
+      if (isObject(body.error) && typeof body.status !== 'string') throw CODECS.responses.decodeError(200, body)
+      return { text, body }
+    }),
+  )
+
+/** A provider that does not have an answer is not at fault: its 404 becomes `not_found`. */
+export const orNotFound = async <Answer>(id: string, request: Promise<Answer>): Promise<Answer> => {
+  try {
+    return await request
+  } catch (error) {
+    throw error instanceof GatewayError && error.provider?.status === 404 ? answerNotFound(id) : error
+  }
+}
+
+const OUTCOMES = { done: 'done', failed: 'failed', cancelled: 'aborted' } as const
+
+const settleEnded = async (
+  relay: Relay,
+  watched: Watched,
+  target: Target,
+  state: Exclude<AnswerState, 'open'>,
+  body: JsonObject,
+): Promise<void> => {
+  const codec = CODECS.responses
+  const error = state === 'failed' ? codec.decodeError(200, body) : undefined
+  const counted = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
+  const metered = { ...counted, serverTools: callsInAnswer(body) }
+  await settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
+}
+
+/** An answer that failed without any output is not billed, unless its provider reports usage. */
+const meterEnd = async (
+  { inputEstimate }: Open,
+  target: Target,
+  body: JsonObject,
+  failed: boolean,
+): Promise<Metered> => {
+  const read = CODECS.responses.readUsage(body)
+  const metered = await meterWhole(inputEstimate, { target, body, usage: read?.usage, rawUsage: read?.raw })
+  return failed && read === undefined && metered.usage.output === 0 ? NO_USAGE : metered
+}
+
+/** The first to see the end settles; later calls do nothing. */
+export const settle = async ({ background: { watched } }: Relay, one: Watched, end: End): Promise<void> => {
+  if (watched.get(one.answer.exchangeId) !== one) return
+  watched.delete(one.answer.exchangeId)
+  clearTimeout(one.timer)
+  await one.settle(end)
+}

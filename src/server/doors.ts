@@ -1,0 +1,78 @@
+// What listens: one address for everyone, or the operators' apart from the clients'. Which side a request is given, what
+// every answer carries, and what no request may.
+
+import { createApp } from '../app.ts'
+import { isAmong } from '../config/origin.ts'
+import { invalidRequest } from '../errors.ts'
+import type { Gateway, Listener } from '../gateway.ts'
+import { cameByHttps } from '../http/admin/caller.ts'
+import { type Side, wireAt } from '../http/endpoints.ts'
+import { errorResponse, requestId } from '../http/respond.ts'
+import { type Listening, listen } from './listener.ts'
+
+type Doors = {
+  clients: Listening
+  /** The same one where they do not stand apart. */
+  operators: Listening
+  all: readonly Listening[]
+  listener: Listener
+}
+
+/** A year: whoever ends TLS in front has done so for this name. */
+const HSTS = 'max-age=31536000'
+const ADMIN_FLAGS = { host: 'admin.listen', port: 'admin.listen' }
+
+/** Throws a sentence for the operator where an address cannot be had. */
+export const openDoors = (gateway: Gateway): Doors => {
+  const { config } = gateway
+  const serve = createServe(gateway)
+  const apart = config.adminListen
+  const clients = listen(config.listen, (request) => serve(request, apart === undefined))
+  if (apart === undefined) return { clients, operators: clients, all: [clients], listener: clients }
+  try {
+    const operators = listen(apart, (request) => serve(request, true), ADMIN_FLAGS)
+    const all = [clients, operators]
+    const listener: Listener = {
+      ...clients,
+      // Either knows the requests of both.
+      pending: () => clients.pending() + operators.pending(),
+      streamed: (request) => {
+        for (const each of all) each.streamed(request)
+      },
+    }
+    return { clients, operators, all, listener }
+  } catch (error) {
+    void clients.stop(true)
+    throw error
+  }
+}
+
+/** `isAdminDoor`: operators are served at the address it came to. */
+const createServe = (gateway: Gateway) => {
+  const { config, descriptors, settings } = gateway
+  // Apart from each other to the last route: a path that is written in another way finds nothing there either.
+  const apps: Partial<Record<Side, ReturnType<typeof createApp>>> = {}
+  const appFor = (side: Side) => {
+    apps[side] ??= createApp(gateway, side)
+    return apps[side]
+  }
+  return async (request: Request, isAdminDoor: boolean): Promise<Response> => {
+    const host = request.headers.get('host') ?? ''
+    const { hosts } = config.admin
+    const side = isAdminDoor && (hosts.length === 0 || isAmong(hosts, host)) ? 'operators' : 'clients'
+    // Two of them, which one in front and we might each read another of.
+    const response = host.includes(',') ? twoHosts(request) : await appFor(side).fetch(request)
+    const { headers } = response
+    if (!headers.has('x-request-id')) headers.set('x-request-id', requestId())
+    headers.set('x-content-type-options', 'nosniff')
+    if (cameByHttps(request, settings.values().trust_proxy)) headers.set('strict-transport-security', HSTS)
+    // Kept alive, this connection would hold a descriptor that others need.
+    if (descriptors.short()) headers.set('connection', 'close')
+    return response
+  }
+}
+
+const twoHosts = (request: Request): Response => {
+  const error = invalidRequest('Host: expected exactly one Host header, of one host.')
+  return errorResponse(error, requestId(), wireAt(new URL(request.url, 'http://localhost').pathname))
+}

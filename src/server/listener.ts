@@ -1,0 +1,120 @@
+// The HTTP server: Bun's, with time limits of our own, each request under a URL that the framework can read.
+
+import { type Address, originOf } from '../config/origin.ts'
+import type { Listener } from '../gateway.ts'
+
+/** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
+const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
+/**
+ * How long a connection may stay without a whole request: peers that vanish do not close theirs. Longer than proxies keep
+ * theirs, and within the 255 seconds that Bun can count.
+ */
+const IDLE_S = 240
+
+export type Listening = Listener & {
+  url: string
+  host: string
+  port: number
+  /** Takes no more connections and resolves when the last is gone; `cut`: those there are end at once. */
+  stop(cut?: boolean): Promise<void>
+  /** The ports at the other end of the connections that have a request which is not answered yet. */
+  busyPeers(): Set<number>
+  /** Closes the connections on which nothing has been asked since their last answer. */
+  closeIdle(): void
+}
+
+/** Throws a sentence for the operator where the address or the port cannot be had. `flags`: what they are chosen by. */
+export const listen = (
+  { host, port }: Address,
+  answer: (request: Request) => Promise<Response>,
+  flags = LISTEN_FLAGS,
+): Listening => {
+  const open = new Set<Request>()
+  const end = (request: Request): void => {
+    open.delete(request)
+    server.timeout(request, IDLE_S)
+  }
+  const server = bind({ host, port }, flags, async (request, on) => {
+    // A request that has come has the gateway's own limits: it may take as long as its provider may think.
+    on.timeout(request, 0)
+    open.add(request)
+    let goesOn = false
+    try {
+      const response = await answer(named(request))
+      goesOn = isStream(response)
+      return response
+    } finally {
+      if (!goesOn) end(request)
+    }
+  })
+  const at = server.port ?? port
+  return {
+    url: originOf({ host, port: at }),
+    host,
+    port: at,
+    addressOf: (request) => server.requestIP(request)?.address,
+    streamed: end,
+    pending: () => server.pendingRequests,
+    busyPeers: () => new Set([...open].flatMap((request) => server.requestIP(request)?.port ?? [])),
+    stop: (cut) => server.stop(cut),
+    closeIdle: () => void server.closeIdleConnections(),
+  }
+}
+
+type BunServer = Bun.Server<undefined>
+
+type Flags = { host: string; port: string }
+const LISTEN_FLAGS: Flags = { host: '--host', port: '--port' }
+
+const bind = (
+  { host: hostname, port }: Address,
+  flags: Flags,
+  answer: (request: Request, on: BunServer) => Promise<Response>,
+): BunServer => {
+  try {
+    return Bun.serve({ hostname, port, idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const message =
+      BIND_ERRORS[code]?.(hostname, port, flags) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
+    throw Object.assign(new Error(message, { cause }), { code })
+  }
+}
+
+const noAddress = (host: string, _: number, flags: Flags): string =>
+  `${host} is not an address of this machine: choose another with ${flags.host}, 0.0.0.0 for all of them.`
+
+const BIND_ERRORS: Readonly<Record<string, (host: string, port: number, flags: Flags) => string>> = {
+  EADDRINUSE: (host, port, flags) =>
+    `Port ${port} of ${host} is in use: stop what listens there, or choose another with ${flags.port}.`,
+  EACCES: (host, port, flags) =>
+    `This user may not listen on port ${port} of ${host}: choose one above 1023 with ${flags.port}, or give it the right to.`,
+  EADDRNOTAVAIL: noAddress,
+  EINVAL: noAddress,
+  ENOTFOUND: noAddress,
+  ENOENT: noAddress,
+}
+
+/**
+ * The framework looks for the path behind the shortest host it can think of, four characters. A request under a shorter
+ * name, of a container for instance, under one that is none or under none at all (HTTP/1.0) is given another; one to the
+ * client API under a base that ends in a slash is given the path that was meant.
+ */
+const named = (request: Request): Request => {
+  const { url } = request
+  // Without a usable host it is the path alone.
+  const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
+  const isUsable = at >= 11 && URL.canParse(url)
+  if (isUsable && !url.includes('//', at)) return request
+  const path = at === -1 ? '/' : url.slice(at)
+  const meant = path.replace(BASE, (base) => base.replace(/\/+/g, '/'))
+  if (isUsable && meant === path) return request
+  // The same request under another name: one made from it hangs when its body is given up half read.
+  return Object.defineProperty(request, 'url', { value: `http://localhost${meant}` })
+}
+
+/** The beginning of a path of the client API, as clients put it together. */
+const BASE = /^\/+(?:v1\/+){1,2}(?=[^/?])/
+
+const isStream = ({ headers, body }: Response): boolean =>
+  body !== null && headers.get('content-type')?.startsWith('text/event-stream') === true

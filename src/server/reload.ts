@@ -1,0 +1,93 @@
+// Applies a changed configuration while the server runs: new exchanges see it, those in flight end as they began.
+
+import type { Config } from '../config.ts'
+import { fromConfig, type Gateway } from '../gateway.ts'
+import type { SettingName } from './settings.ts'
+
+/**
+ * Paths of the configuration: what took effect, what needs a restart, and what did not take effect because admins have
+ * set it otherwise.
+ */
+export type Reloaded = { changed: string[]; refused: string[]; overridden: string[] }
+
+/** What cannot change while the server listens and has its store open, with its path in the configuration file. */
+const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data' } as const
+
+/** Members that are not in the file itself. */
+type Derived = 'file' | 'brands' | 'warnings'
+
+/** `byName`: reported by the members that changed. `setting`: what admins override it by. */
+type Part = { path: string; byName?: boolean; setting?: SettingName }
+
+/** All that can change. */
+const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> = {
+  admin: { path: 'admin', byName: true },
+  bodyLimitBytes: { path: 'body_limit' },
+  bodyTimeoutMs: { path: 'body_timeout' },
+  khrPerUsd: { path: 'rate.khr_per_usd', setting: 'khr_per_usd' },
+  providers: { path: 'providers', byName: true },
+  models: { path: 'models', byName: true },
+  aliases: { path: 'aliases', byName: true },
+  fallbacks: { path: 'fallbacks', byName: true },
+  limits: { path: 'limits', byName: true, setting: 'limits' },
+  serverTools: { path: 'server_tools' },
+  keepAliveMs: { path: 'keep_alive' },
+  earlyStartMs: { path: 'early_start' },
+  drainMs: { path: 'drain' },
+  maxTries: { path: 'max_tries' },
+  maxOpenExchanges: { path: 'max_open_exchanges' },
+  maxMemoryBytes: { path: 'max_memory' },
+  hideForbiddenModels: { path: 'hide_forbidden_models' },
+  retentionMs: { path: 'retention', setting: 'retention_days' },
+  log: { path: 'log', byName: true },
+  metrics: { path: 'metrics', byName: true },
+}
+
+/** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
+export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
+  const { config } = gateway
+  const { limits, listen, adminListen, dataDir } = config
+  // The same objects are kept, since others hold references to them.
+  Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, adminListen, dataDir })
+  gateway.settings.rebase(next)
+  Object.assign(gateway, fromConfig(config))
+  gateway.log.setLevel(config.log.level)
+  await applyMetrics(gateway)
+  return changes(before, next, gateway.settings.overridden())
+}
+
+/** Turns metrics on or off. Their library is loaded only when they are on. */
+export const applyMetrics = async (gateway: Gateway): Promise<void> => {
+  if (!gateway.config.metrics.enabled) gateway.metrics = undefined
+  else gateway.metrics ??= (await import('../observe/metrics.ts')).createMetrics(gateway)
+}
+
+const changes = (before: Config, next: Config, set: readonly SettingName[]): Reloaded => {
+  const differs = (name: keyof Config): boolean => !Bun.deepEquals(before[name], next[name])
+  const names = (Object.keys(PARTS) as (keyof typeof PARTS)[]).filter(differs)
+  const fixed = (Object.keys(FIXED) as (keyof typeof FIXED)[]).filter(differs)
+  const paths = (of: typeof names): string[] =>
+    of.flatMap((name) => {
+      const { path, byName } = PARTS[name]
+      return byName ? membersChanged(path, before[name], next[name]) : [path]
+    })
+  const isSet = (name: keyof typeof PARTS): boolean => set.some((setting) => setting === PARTS[name].setting)
+  return {
+    changed: paths(names.filter((name) => !isSet(name))),
+    overridden: paths(names.filter(isSet)),
+    refused: fixed.map((name) => FIXED[name]),
+  }
+}
+
+/** Paths only: a value may be a secret. */
+const membersChanged = (path: string, before: unknown, next: unknown): string[] => {
+  const [old, now] = [named(before), named(next)]
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((name) => !Bun.deepEquals(old[name], now[name]))
+    .map((name) => `${path}.${name}`)
+}
+
+const named = (value: unknown): Record<string, unknown> =>
+  Array.isArray(value)
+    ? Object.fromEntries(value.map((each: { id: string }) => [each.id, each]))
+    : { ...(value as Record<string, unknown>) }

@@ -1,0 +1,162 @@
+// A configured server from start to stop: store, gateway, listener, and draining.
+
+import { adminOriginOf } from '../config/origin.ts'
+import { type Config, databasePath } from '../config.ts'
+import { unavailable } from '../errors.ts'
+import { createGateway, type Gateway, reportEnded } from '../gateway.ts'
+import { openSockets } from '../lib/sockets.ts'
+import { createHangingUp, watchDescriptors } from '../observe/descriptors.ts'
+import { createLog, type Log } from '../observe/log.ts'
+import { openFilesLimit } from '../observe/process.ts'
+import { resumeAnswers, stopPolling } from '../relay/background/polling.ts'
+import { disconnect } from '../relay/exchange.ts'
+import { patiently } from '../store/patience.ts'
+import { openStore } from '../store/sqlite/index.ts'
+import type { Store } from '../store/store.ts'
+import { openDoors } from './doors.ts'
+import type { Listening } from './listener.ts'
+import { startPruning } from './pruning.ts'
+import { applyMetrics, type Reloaded, reload } from './reload.ts'
+import { startRenewing } from './renewing.ts'
+
+export type Server = {
+  url: string
+  /** Of the dashboard and the admin API. */
+  adminUrl: string
+  gateway: Gateway
+  /** Applies a changed configuration to new exchanges; logs what changed and what needs a restart. */
+  reload(config: Config): Promise<Reloaded>
+  stop(): Promise<void>
+}
+
+type ServeIo = { err: (line: string) => void }
+
+/** How long clients of a stopping server may take to read the end of their answers. */
+const LAST_READ_MS = 1_000
+
+/** How long it may take to count what was cut. What outlasts it is settled by the next start, by its last figures. */
+const COUNT_MS = 5_000
+
+/** Throws an error with a sentence for the operator when the store or the port is not available. */
+export const startServer = async (
+  config: Config,
+  io: ServeIo,
+  log = createLog(config.log.level),
+  clock?: () => number,
+): Promise<Server> => {
+  const store = openStore(databasePath(config), clock === undefined ? {} : { clock })
+  try {
+    return await startWith(store, config, io, log, clock)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+const startWith = async (
+  store: Store,
+  config: Config,
+  io: ServeIo,
+  log: Log,
+  clock: (() => number) | undefined,
+): Promise<Server> => {
+  const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
+  await applyMetrics(gateway)
+  const doors = openDoors(gateway)
+  const { clients, operators, all } = doors
+  gateway.listener = doors.listener
+  resumeAnswers(gateway, {
+    keyOf: (id) => store.keys.get(id) ?? { id, label: id },
+    onSettled: (exchange, summary) => reportEnded(gateway, exchange, summary),
+  })
+  const unwatch = store.watch()
+  const stopPruning = startPruning(gateway)
+  const stopRenewing = startRenewing(gateway)
+  const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
+    makeRoom: roomMaker(all),
+    tell: (told) => log.warn(told),
+  })
+  const { url } = clients
+  const adminUrl = adminOriginOf(config, operators)
+  io.err(`API        ${url}/v1`)
+  io.err(`Dashboard  ${adminUrl}/dashboard`)
+  const setup = gateway.membership.offerSetup()
+  if (setup !== undefined) io.err(`Setup      ${adminUrl}/dashboard/setup#${setup}`)
+
+  let stopping: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    gateway.draining = true
+    const stopped = all.map((listening) => listening.stop())
+    await drain(gateway, gateway.config.drainMs)
+    for (const listening of all) await listening.stop(true)
+    await Promise.allSettled(stopped)
+    await until(() => gateway.open.size === 0, COUNT_MS)
+    stopPruning()
+    stopRenewing()
+    unwatchDescriptors()
+    stopPolling(gateway)
+    unwatch()
+    try {
+      await patiently(() => gateway.ledger.flush())
+    } finally {
+      store.close()
+      log.flush()
+    }
+  }
+  let current = config
+  return {
+    url,
+    adminUrl,
+    gateway,
+    reload: async (next) => {
+      const reloaded = await reload(gateway, current, next)
+      // Changes that need a restart are not applied, and are reported again the next time.
+      const { listen, adminListen, dataDir } = current
+      current = { ...next, listen, adminListen, dataDir }
+      const { refused, overridden } = reloaded
+      const kept = [
+        ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
+        ...(overridden.length === 0 ? [] : [`the dashboard's settings override ${overridden.join(' and ')}`]),
+      ].join(', and ')
+      log.warn(`configuration reloaded${kept && `, but ${kept}`}`, { ...reloaded, warnings: next.warnings })
+      return reloaded
+    },
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+/** Closes what others need more: idle connections, and those that nothing has come on. */
+const roomMaker = (listening: readonly Listening[]): (() => void) => {
+  let hangUp: ReturnType<typeof createHangingUp> | 'impossible' | undefined
+  return () => {
+    for (const each of listening) each.closeIdle()
+    // Hardly any server ever needs the system's calls: they are looked up by the first that does.
+    hangUp ??= hangingUp() ?? 'impossible'
+    if (hangUp !== 'impossible') hangUp(listening)
+  }
+}
+
+const hangingUp = (): ReturnType<typeof createHangingUp> | undefined => {
+  const sockets = openSockets()
+  const limit = openFilesLimit()
+  return sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
+}
+
+/** Waits for exchanges in flight. Those that outlast `drainMs` are ended with an error and settled with what they have. */
+const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
+  await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
+  for (const client of gateway.open.values()) {
+    disconnect(client, unavailable('is stopping', { retryAfterMs: 1_000 }))
+  }
+  await until(() => gateway.open.size === 0, LAST_READ_MS)
+  // The last answers may still be on their way to their clients.
+  await until(() => gateway.listener?.pending() === 0, LAST_READ_MS)
+}
+
+const until = async (holds: () => boolean, forMs: number): Promise<void> => {
+  const end = performance.now() + forMs
+  while (!holds() && performance.now() < end) await Bun.sleep(10)
+}

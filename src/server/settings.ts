@@ -1,0 +1,90 @@
+// Settings that admins change while the gateway runs. They override the configuration and outlive a restart.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { MOST_SESSION_DAYS } from '../admin-api/bounds.ts'
+import type { Config } from '../config.ts'
+import type { Actor } from '../keys/key.ts'
+import { DAY_MS } from '../lib/spans.ts'
+import type { SettingStore } from '../members/member.ts'
+import { SESSION_DAYS } from '../members/sessions.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+/** The valid values of each. Anything else in the store is ignored. */
+const SCHEMAS = {
+  khr_per_usd: Type.Number({ exclusiveMinimum: 0 }),
+  /** 0 keeps single exchanges for ever. */
+  retention_days: Type.Number({ minimum: 0 }),
+  /** For keys without limits of their own; 0 is no limit. */
+  limits: Type.Object({ rpm: Count, tpm: Count, concurrency: Count }),
+  /** The defaults of a new key. */
+  key_defaults: Type.Object({
+    tokens_total: Count,
+    expires_days: Type.Integer({ minimum: 1 }),
+    models: Type.Array(Type.String(), { minItems: 1 }),
+  }),
+  /** Whether X-Forwarded-For, -Host and -Proto are trusted. */
+  trust_proxy: Type.Boolean(),
+  /** Whether every admin must have a second factor. */
+  second_factor_for_admins: Type.Boolean(),
+  /** Days after sign-in until a session of the dashboard ends. */
+  session_days: Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }),
+} satisfies Record<string, TSchema>
+
+type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCHEMAS)[name]> }
+export type SettingName = keyof SettingValues
+
+export type Settings = {
+  /** The values in force. */
+  values(): Readonly<SettingValues>
+  /** Those that override the configuration. */
+  overridden(): SettingName[]
+  /** The configuration was reloaded: these settings still override it. */
+  rebase(config: Config): void
+  /** In force at once. Null returns to the configuration's value. */
+  change(patch: { [name in SettingName]?: SettingValues[name] | null }, actor: Actor): void
+}
+
+/** `config` is the gateway's own copy: the values in force are written into it, and read from there. */
+export const createSettings = (config: Config, store: SettingStore): Settings => {
+  const baseOf = (given: Config): SettingValues => ({
+    khr_per_usd: given.khrPerUsd,
+    retention_days: given.retentionMs / DAY_MS,
+    limits: { ...given.limits },
+    key_defaults: { tokens_total: 1_000_000, expires_days: 365, models: ['*'] },
+    trust_proxy: false,
+    second_factor_for_admins: false,
+    session_days: SESSION_DAYS,
+  })
+  let base = baseOf(config)
+  let set: Partial<SettingValues> = {}
+  let values = base
+
+  const load = (): void => {
+    const stored = store.read()
+    set = Object.fromEntries(
+      Object.entries(SCHEMAS).flatMap(([name, schema]) =>
+        name in stored && Value.Check(schema, stored[name]) ? [[name, stored[name]]] : [],
+      ),
+    )
+    values = { ...base, ...set }
+    config.khrPerUsd = values.khr_per_usd
+    config.retentionMs = values.retention_days * DAY_MS
+    Object.assign(config.limits, values.limits)
+  }
+  load()
+
+  return {
+    values: () => values,
+    overridden: () => Object.keys(set) as SettingName[],
+    rebase(given) {
+      base = baseOf(given)
+      load()
+    },
+    change(patch, actor) {
+      store.write(patch, actor)
+      load()
+    },
+  }
+}

@@ -1,0 +1,264 @@
+// What a provider refuses of a request, by what was sent: a member, a value or a tool that its refusal names and that stands
+// in the body. The words around the name decide only where the name alone does not.
+
+import type { Remedy } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Effort } from '../../ir/request.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import { PROMPT } from '../decisive.ts'
+import { EFFORTS } from '../effort.ts'
+import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
+import { type Found, type Name, saidIn } from './names.ts'
+import { CAPS, PICTURES, WISHES, type Wish } from './wishes.ts'
+
+/** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
+export type Refused = { remedy?: Remedy; named?: readonly string[]; place?: Place; sightless?: true }
+
+/** A wish that the body holds, and the first place where it does. */
+type Hit = { wish: Wish; place: Place }
+
+/** `error`: the body of the refusal. `sent`: the body that was refused. */
+export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
+  const { text, names } = saidIn(error)
+  const wishes = WISHES[wire].flatMap((wish) => {
+    const place = placesOf(sent, wish.path).find((one) => isHeld(wish, one, sent))
+    return place === undefined ? [] : [{ wish, place }]
+  })
+  const prompt = promptIn(sent)
+  let named: Place | undefined
+  for (const found of FOUND) {
+    const here = names.filter((name) => name.found === found && !isRole(name))
+    const hits: Hit[] = []
+    for (const name of here) {
+      const place = resolved(sent, name.steps)
+      const its = hitsOf(name, place, wishes, sent)
+      if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
+      if (place !== undefined && (found !== 'word' || !PROMPT.has(name.steps[0] ?? ''))) named ??= place
+      hits.push(...its)
+    }
+    const refused = (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
+    if (refused !== undefined) return refused
+  }
+  const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
+  if (refused !== undefined) return refused
+  const about = named === undefined || named[0] === 'model' ? {} : { place: named }
+  return isSightless(text, names) && JSON.stringify(sent).includes('image') ? { ...about, sightless: true } : about
+}
+
+const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
+
+/**
+ * Where the steps of a name lead in a body, as far as they do; undefined where its first does not. Servers write a name of
+ * their own before the first (`body`), and names of types between the others.
+ */
+const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined => {
+  const from = steps.slice(0, MOST_PREFIXES).findIndex((step) => Object.hasOwn(sent, step))
+  if (from === -1) return undefined
+  const place: Step[] = []
+  let at: Json | undefined = sent
+  for (const step of steps.slice(from)) {
+    if (Array.isArray(at)) {
+      const list: Json[] = at
+      const index = /^\d+$/.test(step)
+        ? Number(step)
+        : list.findIndex((one) => isObject(one) && Object.hasOwn(one, step))
+      if (index < 0 || index >= list.length) continue
+      place.push(index)
+      at = list[index]
+      if (/^\d+$/.test(step)) continue
+    }
+    if (!isObject(at) || !Object.hasOwn(at, step)) continue
+    place.push(step)
+    at = at[step]
+  }
+  return place
+}
+
+const MOST_PREFIXES = 6
+
+const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readonly Hit[], sent: JsonObject): Hit[] => {
+  if (place !== undefined && place.length > 0) {
+    const path = pathOfPlace(place)
+    const along = wishes.flatMap(({ wish }): Hit[] => {
+      const at = place.slice(0, wish.path.split('.').length)
+      return pathOfPlace(at) === wish.path && isHeld(wish, at, sent) ? [{ wish, place: at }] : []
+    })
+    const exact = along.filter(({ place: at }) => at.length === place.length)
+    if (exact.length > 0) return exact
+    const within = along.filter(({ wish, place: at }) => !isApart(wish, at, place))
+    if (within.length > 0) return within.slice(0, 1)
+    // A member that is missing where another form of the thing stands.
+    const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
+    const missing = steps.some((step) => !place.includes(step) && !/^\d+$/.test(step) && MISSING.has(step))
+    if (missing || (path === 'input' && steps.length === 1)) return forms.slice(0, 1)
+    if (steps.length > 1) return wishes.filter(({ wish }) => isAlong(wish.path, steps, place))
+  }
+  const [only] = steps
+  const called =
+    steps.length > 1 || found === 'word'
+      ? []
+      : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
+  const words = wordsOf(steps.join('_'))
+  return [...wishes.filter(({ wish }) => isCalled(wish.path, words)), ...called.slice(0, 1)]
+}
+
+/** Whether steps lead to the path, whatever stands between: the indices may be those of another list, or be missing. */
+const isAlong = (path: string, steps: readonly string[], place: Place): boolean => {
+  const names = path.split('.').filter((name) => name !== '*')
+  const last = names.at(-1) ?? ''
+  if (names[0] !== place[0] || names.length < 2 || place.includes(last) || !steps.includes(last)) return false
+  let at = -1
+  return names.every((name) => {
+    at = steps.indexOf(name, at + 1)
+    return at !== -1
+  })
+}
+
+/** Members that tools and items of other types lack. */
+const MISSING = new Set(['function', 'type', 'name'])
+
+const isHeld = ({ when }: Wish, place: Place, sent: JsonObject): boolean => {
+  const value = valueAt(sent, place)
+  return value !== undefined && when?.(value) !== false
+}
+
+const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
+
+/** A fault within a schema is that of the client's schema, and one deep within a tool or an item no fault of its type. */
+const isApart = ({ called }: Wish, at: Place, place: Place): boolean =>
+  place.includes('schema') || (called !== undefined && place.length > at.length + 1)
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean)
+
+/** Whether a name of those words is the member's: all of its last name's are among them, and they are all of its path's. */
+const isCalled = (path: string, words: readonly string[]): boolean => {
+  const last = wordsOf(path.slice(path.lastIndexOf('.') + 1))
+  const all = wordsOf(path)
+  return last.length > 0 && last.every((word) => words.includes(word)) && words.every((word) => all.includes(word))
+}
+
+/** Names that are quoted may be values. */
+const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObject): Hit[] => {
+  const values = new Set(names.filter(({ found }) => found === 'quoted').map(({ steps }) => steps.join('_')))
+  if (values.size === 0) return []
+  return wishes.flatMap(({ wish }): Hit[] => {
+    const place = placesOf(sent, wish.path).find((one) => {
+      const value = valueAt(sent, one)
+      const said = isObject(value) ? value.type : value
+      return typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_'))
+    })
+    return place !== undefined && isHeld(wish, place, sent) ? [{ wish, place }] : []
+  })
+}
+
+/** A tool's type is refused in many words, that of its missing parts included: some name tools and nothing of them. */
+const toolHits = (text: string, wishes: readonly Hit[]): Hit[] => {
+  const others = wishes.filter(({ wish }) => wish.path === 'tools.*')
+  const isTold = text
+    .split('\n')
+    .some((line) => /\btools?\b/i.test(line) && /\b(?:type|function|kind|variant)s?\b/i.test(line))
+  return isTold || /['"`]function['"`]/.test(text) ? others.slice(0, 1) : []
+}
+
+const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refused | undefined => {
+  const [first] = hits
+  if (first === undefined) return undefined
+  const isUnknown = UNKNOWN.test(text)
+  const chosen = hits.find(({ wish }) => wish.form === undefined || !isUnknown) ?? first
+  const { wish, place } = chosen
+  if (wish.remedy === 'other-effort') return { ...effortsFor(text, valueAt(sent, place), isUnknown, wish), place }
+  if (wish.remedy === 'output-by-tool' && AT_FAULT.test(text)) return { place }
+  if (wish.remedy !== undefined) return { remedy: wish.remedy, named: wish.named ?? [], place }
+  const left = hits.filter((hit) => hit.wish.remedy === undefined)
+  // What is out of a range is the client's own affair, and so is the rest.
+  if (typeof valueAt(sent, place) === 'number' && RANGE.test(text)) return { place }
+  const paths = [...new Set(left.flatMap((hit) => hit.wish.named ?? [hit.wish.path]))]
+  return { remedy: 'without-members', named: ONE_OF.test(text) ? paths.slice(-1) : paths, place }
+}
+
+const UNKNOWN =
+  /unsupported[ _](?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected)[ _](?:request )?(?:parameter|argument|name|field|key|member)|extra[ _](?:inputs|fields|forbidden)|not permitted|not support|is unsupported|additional ?propert|cannot find field/i
+const RANGE =
+  /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above|\blimit|up to/i
+const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
+/** Of a schema that is refused, no model is at fault. */
+const AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
+
+/** The efforts that the model takes, where the words list them or name the one that is refused; else none. */
+const effortsFor = (text: string, value: Json | undefined, isUnknown: boolean, { path }: Wish): Refused => {
+  const line = text.split('\n').find((one) => /effort/i.test(one) || LISTED.test(one)) ?? text
+  const listed = LISTED.exec(line)?.[1]
+  const taken = listed === undefined ? [] : EFFORTS.filter((effort) => NAMED[effort].test(listed))
+  if (taken.length > 0) return { remedy: 'other-effort', named: taken }
+  const refused = EFFORTS.find((effort) => effort === value && NAMED[effort].test(line))
+  if (refused !== undefined && listed === undefined)
+    return { remedy: 'other-effort', named: EFFORTS.filter((effort) => effort !== refused) }
+  return path === 'reasoning.effort' && isUnknown ? { remedy: 'no-thinking' } : { remedy: 'other-effort', named: [] }
+}
+
+const NAMED = Object.fromEntries(
+  EFFORTS.map((effort) => [effort, new RegExp(`'${effort}'|(?<![\\w.])${effort}\\b`)]),
+) as Record<Effort, RegExp>
+
+/** The values in a row, quoted in any way: what follows them may be the one that was refused. */
+const LISTED = new RegExp(
+  `(?:supported (?:values|levels|efforts)(?: are)?:?|should be|expected one of|must be one of:?|allowed values(?: are)?:?)((?:[\\s,[(<>]|\\bor\\b|\\band\\b|\\w{1,40}\\.\\w{1,10}:|["'\`]?\\b(?:auto|default|${EFFORTS.join('|')})\\b["'\`]?)+)`,
+  'i',
+)
+
+const isCap = ({ steps }: Name): boolean => CAPS.has(steps.at(-1) ?? '') || CAPS.has(steps[0] ?? '')
+
+/** The cap that the refusal says is the most, where a higher one was sent, or the least, where a lower one was. */
+const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
+  const name = [...CAPS].find((cap) => typeof sent[cap] === 'number')
+  const asked = name === undefined ? undefined : sent[name]
+  if (name === undefined || typeof asked !== 'number' || !RANGE.test(text)) return undefined
+  const figures = Array.from(text.matchAll(/(?<![\w.-])\d[\d,]{0,14}(?![\w.]\w)/g), ([digits]) =>
+    Number(digits.replaceAll(',', '')),
+  )
+  const least = Math.min(...figures.filter((figure) => figure > asked))
+  if (LEAST.test(text) && least <= MOST_LEAST) return { remedy: 'higher-cap', named: [`${least}`], place: [name] }
+  const most = Math.max(...figures.filter((figure) => figure < asked))
+  return most >= 1 ? { remedy: 'lower-cap', named: [`${most}`], place: [name] } : undefined
+}
+
+const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)|under /i
+/** More than a server wants at least, and more than a quota may be exceeded by. */
+const MOST_LEAST = 64
+
+/** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
+const isSightless = (text: string, names: readonly Name[]): boolean => {
+  const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
+  return text
+    .split('\n')
+    .some((line) => NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)) && !WRONG_PICTURE.test(line))
+}
+
+const NOT_TAKEN =
+  /not support|unsupported|only (?:support|text)|text[- ]only|unknown variant|\bnot a\b|\bno vision\b|cannot see/i
+const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b/i
+const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
+
+/** A value of other members that is a member's name. */
+const isRole = ({ found, before }: Name): boolean => found === 'quoted' && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)
+
+/** The strings of the conversation. */
+const promptIn = (sent: JsonObject): Json[] =>
+  [sent.messages, sent.input, sent.system, sent.instructions, sent.prompt, sent.tools].filter(
+    (one) => one !== undefined,
+  )
+
+/** Whether a name comes from a text that the client sent and the refusal quotes: what is around it stands there, too. */
+const isQuotedFrom = (prompt: Json, { context, before }: Name): boolean =>
+  context.length > 0 && holds(prompt, context) && !holds(prompt, before)
+
+const holds = (value: Json | undefined, text: string): boolean => {
+  if (typeof value === 'string') return value.includes(text)
+  if (Array.isArray(value)) return value.some((one) => holds(one, text))
+  return isObject(value) && Object.values(value).some((one) => holds(one, text))
+}

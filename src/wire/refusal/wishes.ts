@@ -1,0 +1,143 @@
+// What a request on each wire holds that an answer does not depend on, or that can be said in another form: the paths of
+// such members, and how the request is asked again where a refusal names one.
+
+import type { Remedy } from '../../errors.ts'
+import { asObject, isObject, type Json } from '../../ir/json.ts'
+import { CHAT_WIRES, type ChatWire } from '../../ir/wire.ts'
+import { isSearchType } from '../tools/web-search.ts'
+
+/**
+ * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
+ * value is one that the remedy is for. `form`: what is refused is the value, and with words that say that the member itself
+ * is unknown it is left out. `called`: what refusals name in its place, such as a part that it lacks.
+ */
+export type Wish = {
+  path: string
+  remedy?: Remedy
+  named?: readonly string[]
+  when?: (value: Json) => boolean
+  form?: true
+  called?: readonly string[]
+}
+
+const leftOut = (...paths: string[]): Wish[] => paths.map((path) => ({ path }))
+
+const isSchema = (value: Json): boolean => isObject(value) && value.type === 'json_schema'
+const isFormat = (value: Json): boolean => isSchema(value) || (isObject(value) && value.type === 'json_object')
+const isForced = (value: Json): boolean => value === 'required' || value === 'any' || isObject(value)
+const isAuto = (value: Json): boolean => value === 'auto'
+const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
+const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
+const isNull = (value: Json): boolean => value === null
+
+/** A message without its type, or the model's without parts. */
+const isShortItem = (item: Json): boolean =>
+  isObject(item) &&
+  item.role !== undefined &&
+  (item.type === undefined || (item.role === 'assistant' && typeof item.content === 'string'))
+
+/** Whose form other accounts of one person could be told by: a digest says as much. */
+const users = (...paths: string[]): Wish[] => [
+  ...paths.map((path): Wish => ({ path, remedy: 'hashed-user', form: true, when: isPlain })),
+  ...leftOut(...paths),
+]
+
+/** As the gateway writes them. */
+export const HASHED_USER = /^u_[0-9a-z]{22}$/
+const isPlain = (value: Json): boolean => typeof value === 'string' && !HASHED_USER.test(value)
+
+const CACHE = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options']
+const LABELS = [...CACHE, 'metadata', 'parallel_tool_calls', 'service_tier', 'store', 'stream_options']
+
+const CHAT: Wish[] = [
+  ...users('user', 'safety_identifier'),
+  ...leftOut(...LABELS, 'seed', 'stop', 'verbosity', 'prediction', 'temperature', 'top_p', 'top_k'),
+  ...leftOut('frequency_penalty', 'presence_penalty'),
+  { path: 'max_completion_tokens' },
+  { path: 'max_tokens', remedy: 'newer-cap' },
+  { path: 'reasoning_effort', remedy: 'other-effort' },
+  { path: 'response_format', remedy: 'output-by-tool', when: isFormat },
+  { path: 'tool_choice', remedy: 'no-forced-tools', when: isForced },
+  { path: 'tool_choice', when: isAuto },
+  { path: 'tools.*', remedy: 'functions-only', when: isNoFunction, called: ['function', 'type'] },
+  { path: 'messages.*.content', remedy: 'no-null-content', when: isNull },
+  ...leftOut(
+    'tools.*.function.strict',
+    'response_format.json_schema.strict',
+    'response_format.json_schema.description',
+  ),
+  ...leftOut(
+    'messages.*.content.*.image_url.detail',
+    'messages.*.name',
+    'messages.*.refusal',
+    'messages.*.annotations',
+  ),
+]
+
+/** Of a request in another vendor's form; of its own a server is asked on another wire, or its client told. */
+const SEARCHES: Wish = { path: 'tools.*', remedy: 'no-web-search', when: isSearch, called: ['type'] }
+
+const RESPONSES: Wish[] = [
+  ...users('user', 'safety_identifier'),
+  ...leftOut(...LABELS, 'temperature', 'top_p', 'truncation', 'client_metadata', 'include', 'text.verbosity'),
+  { path: 'reasoning.effort', remedy: 'other-effort' },
+  { path: 'reasoning.summary', remedy: 'no-summary' },
+  { path: 'reasoning', remedy: 'no-thinking' },
+  { path: 'text.format', remedy: 'output-by-tool', when: isFormat },
+  { path: 'tool_choice', when: isAuto },
+  SEARCHES,
+  { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
+  {
+    path: 'input.*',
+    remedy: 'long-messages',
+    called: ['item', 'type'],
+    when: isShortItem,
+  },
+  ...leftOut('tools.*.strict', 'text.format.strict', 'text.format.description'),
+  ...leftOut('input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.phase', 'input.*.status', 'input.*.id'),
+]
+
+/** Of tools and messages on the messages wire: they come with betas. */
+const OF_BETAS = ['defer_loading', 'eager_input_streaming', 'input_examples', 'strict'].map(
+  (name): Wish => ({ path: `tools.*.${name}`, remedy: 'without-beta-members', named: [`tools.${name}`] }),
+)
+
+/** A server that knows no mark in one place knows none in another. */
+const MARKS = [
+  ...['cache_control', 'system.*.cache_control', 'tools.*.cache_control', 'messages.*.content.*.cache_control'],
+  'messages.*.content.*.content.*.cache_control',
+]
+
+const MESSAGES: Wish[] = [
+  ...users('metadata.user_id'),
+  ...leftOut('metadata', 'service_tier', 'temperature', 'top_p', 'top_k', 'stop_sequences'),
+  { path: 'output_config.effort', remedy: 'other-effort' },
+  { path: 'output_config.format', remedy: 'output-by-tool' },
+  { path: 'thinking.display' },
+  { path: 'tool_choice.disable_parallel_tool_use' },
+  { path: 'tool_choice', remedy: 'no-forced-tools', when: (choice) => FORCED.has(asObject(choice).type) },
+  SEARCHES,
+  ...OF_BETAS,
+  ...MARKS.map((path): Wish => ({ path, named: MARKS })),
+]
+
+const FORCED = new Set<Json | undefined>(['any', 'tool'])
+
+export const WISHES: Record<ChatWire, readonly Wish[]> = {
+  'chat-completions': CHAT,
+  responses: RESPONSES,
+  messages: MESSAGES,
+}
+
+/** Members that hold the output cap, and those that hold pictures by their type. */
+export const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])
+export const PICTURES: ReadonlySet<Json | undefined> = new Set(['image_url', 'input_image', 'image'])
+
+/** Members that are hints to the server alone: they go, too, where the client speaks the server's wire. */
+const HINTS = new Set([
+  ...CACHE,
+  ...['user', 'safety_identifier', 'client_metadata', 'metadata.user_id', 'messages.*.content.*.image_url.detail'],
+  ...['input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.id', 'input.*.phase', 'input.*.status'],
+])
+
+export const isHint = (path: string): boolean => HINTS.has(path)

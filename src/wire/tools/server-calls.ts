@@ -1,0 +1,86 @@
+// Calls of tools that ran at the vendor, by tool: as usage objects tell them, and as an answer's items and blocks show them.
+
+import { asList, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
+import { type ServerToolCalls, serverToolName } from '../../ir/server-tools.ts'
+import { count } from '../../ir/usage.ts'
+
+/** Of some tools only one of the two tells: each counts by what is told the most. */
+export const mostCalls = (one: ServerToolCalls, other: ServerToolCalls): ServerToolCalls => {
+  const most: ServerToolCalls = { ...one }
+  for (const [name, calls] of Object.entries(other)) most[name] = Math.max(most[name] ?? 0, calls)
+  return most
+}
+
+/** Kinds of tools in one answer: a lying peer must not fill a row with names. */
+const MOST_KINDS = 20
+const MOST_CHARS = 64
+
+const add = (calls: ServerToolCalls, name: string, more: number): void => {
+  // Nor may a name be one that every object has.
+  if (more <= 0 || name.length > MOST_CHARS || !/^[a-z][a-z0-9_]*$/.test(name) || name in {}) return
+  if (!Object.hasOwn(calls, name) && Object.keys(calls).length >= MOST_KINDS) return
+  calls[name] = (calls[name] ?? 0) + more
+}
+
+/** Members of a usage object that hold such counts, under `web_search_requests`, `web_search_calls` and the like. */
+const IN_USAGE = ['server_tool_use', 'server_side_tool_usage_details']
+const COUNTED = /^(.+?)_(?:requests|calls)$/
+
+/** As any wire's usage object tells them. */
+export const callsInUsage = (raw: JsonObject | undefined): ServerToolCalls => {
+  const calls: ServerToolCalls = {}
+  if (raw === undefined) return calls
+  for (const member of IN_USAGE) {
+    const told = raw[member]
+    if (!isObject(told)) continue
+    for (const [name, value] of Object.entries(told)) {
+      const tool = COUNTED.exec(name)?.[1]
+      if (tool !== undefined) add(calls, serverToolName(tool), count(value) ?? 0)
+    }
+  }
+  const searches = count(raw.num_search_queries)
+  if (searches !== undefined && calls.web_search === undefined) add(calls, 'web_search', searches)
+  // The advice of another model is a round of its own.
+  for (const { type } of asObjects(raw.iterations)) if (type === 'advisor_message') add(calls, 'advisor', 1)
+  return calls
+}
+
+/** Items of the responses wire that are calls of the client's own tools. */
+const OWN_CALLS = new Set([
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'computer_call',
+  'tool_search_call',
+])
+
+/** The tool that an output item of the responses wire is a call of; undefined for one that ran nothing at the vendor. */
+const toolOfItem = ({ type, environment }: JsonObject): string | undefined => {
+  if (typeof type !== 'string' || !type.endsWith('_call') || OWN_CALLS.has(type)) return undefined
+  const name = serverToolName(type.slice(0, -'_call'.length))
+  // A shell's call names the container that it ran in.
+  if (name === 'shell') return isObject(environment) && environment.type !== 'local' ? 'code_execution' : undefined
+  return name
+}
+
+/** The same of a block of the messages wire. */
+const toolOfBlock = ({ type, name }: JsonObject): string | undefined => {
+  if (type === 'mcp_tool_use') return 'mcp'
+  if (type !== 'server_tool_use' || typeof name !== 'string') return undefined
+  const tool = serverToolName(name)
+  return tool === 'tool_search' ? undefined : tool
+}
+
+/** What an answer's items or blocks show, each given once. */
+export const countCalls = (pieces: readonly JsonObject[], calls: ServerToolCalls): ServerToolCalls => {
+  for (const piece of pieces) {
+    const tool = toolOfItem(piece) ?? toolOfBlock(piece)
+    if (tool !== undefined) add(calls, tool, 1)
+  }
+  return calls
+}
+
+/** Of a whole answer of any wire. */
+export const callsInAnswer = (body: JsonObject): ServerToolCalls =>
+  countCalls([...asList(body.output), ...asList(body.content)].filter(isObject), {})

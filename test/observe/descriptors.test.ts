@@ -1,0 +1,77 @@
+// File descriptors that are short: told of moments too, since answers that close their connections soon end them; and who
+// is hung up on.
+
+import { describe, expect, test } from 'bun:test'
+import type { Connection } from '../../src/lib/sockets.ts'
+import { createDescriptors, createHangingUp } from '../../src/observe/descriptors.ts'
+
+test('that they were short for a moment is still known when it is over, and asked for once', async () => {
+  let left = false
+  const descriptors = createDescriptors(() => left)
+  expect(descriptors.short()).toBe(true)
+  left = true
+  while (descriptors.short()) await new Promise((resolve) => setImmediate(resolve))
+  expect([descriptors.wereShort(), descriptors.wereShort()]).toEqual([true, false])
+})
+
+test('where many come in within a moment it is looked at again, and not for each of them', () => {
+  let left = 40
+  let looks = 0
+  const descriptors = createDescriptors(() => {
+    looks++
+    return left >= 32
+  })
+  let entered = 0
+  for (; entered < 300 && !descriptors.short(entered); entered++) left--
+  expect(entered).toBeLessThan(40)
+  expect(looks).toBeLessThan(8)
+})
+
+describe('a connection is hung up on', () => {
+  const PORT = 8080
+  const most = 40
+  /** `at`: what is behind each descriptor in a round of 200 ms; `busy`: the peers with a request. */
+  const after = (rounds: Partial<Connection>[][], busy: number[] = [], descriptors = most): number[] => {
+    const ended: number[] = []
+    let now = 0
+    let connections: Partial<Connection>[] = []
+    const sockets = {
+      at: (fd: number, port: number) => {
+        const found = connections.find((each) => each.fd === fd)
+        return port !== PORT || found === undefined || ended.includes(fd)
+          ? undefined
+          : { fd, peer: 5_000 + fd, unsent: 0, ...found }
+      },
+      hangUp: (fd: number) => void ended.push(fd),
+    }
+    const hangUp = createHangingUp(sockets, descriptors, () => now)
+    for (const round of rounds) {
+      connections = round
+      hangUp([
+        { port: PORT + 1, busyPeers: () => new Set() },
+        { port: PORT, busyPeers: () => new Set(busy) },
+      ])
+      now += 200
+    }
+    return ended
+  }
+  const times = (count: number, round: Partial<Connection>[]) => Array.from({ length: count }, () => round)
+
+  test.each<[string, number[], Parameters<typeof after>]>([
+    ['where no request came since the last round', [7], [times(2, [{ fd: 7 }])]],
+    ['not in its first', [], [times(1, [{ fd: 7 }])]],
+    ['not while its request is answered', [8], [times(30, [{ fd: 7 }, { fd: 8 }]), [5_007]]],
+    ['not where it is another than before', [], [[[{ fd: 7, peer: 1 }], [{ fd: 7, peer: 2 }], [{ fd: 7, peer: 3 }]]]],
+    ['not where it went and one came in its place', [], [[[{ fd: 7 }], [], [{ fd: 7 }]]]],
+    ['where nobody has read of its answer for long', [7], [times(30, [{ fd: 7, unsent: 9 }])]],
+    ['not where nobody reads of it for a moment', [], [times(20, [{ fd: 7, unsent: 9 }])]],
+    [
+      'not where it is read slowly',
+      [],
+      [Array.from({ length: 60 }, (_, at) => [{ fd: 7, unsent: 900 - Math.floor(at / 20) }])],
+    ],
+    ['among very many, of which a round looks at a part', [39_000], [times(9, [{ fd: 39_000 }]), [], 40_000]],
+  ])('%s', (_, ended, rounds) => {
+    expect(after(...rounds)).toEqual(ended)
+  })
+})
