@@ -1,6 +1,6 @@
 // Whose turn it is among a request's targets, within the number of attempts allowed.
 
-import type { Target } from './route.ts'
+import type { Target } from './target.ts'
 
 type AttemptQueue = {
   /** The next target to try; undefined when no attempt is left. */

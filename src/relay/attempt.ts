@@ -19,9 +19,10 @@ import { requireSight } from './adapt/sight.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
-import { type Exchange, type Relay, secondsOf } from './exchange.ts'
-import type { Target } from './route.ts'
+import { type Exchange, secondsOf } from './exchange.ts'
+import type { Relay } from './services.ts'
 import { beginning, endedSource, joined, rawTap, readBytes, readFrom, type Source } from './source.ts'
+import type { Target } from './target.ts'
 import {
   askOf,
   capFor,

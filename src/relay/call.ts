@@ -9,8 +9,9 @@ import { refusalOf, withRefusal } from '../wire/refusal/body.ts'
 import { refusedIn } from '../wire/refusal/refused.ts'
 import { NO_IMAGE } from '../wire/refusal/unreadable.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
-import { type ClientRequest, type Relay, secondsOf } from './exchange.ts'
-import type { Target } from './route.ts'
+import { type ClientRequest, secondsOf } from './exchange.ts'
+import type { Relay } from './services.ts'
+import type { Target } from './target.ts'
 import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
 
 /** The status of an answer that is not whole. */

@@ -1,27 +1,18 @@
-// A client's admitted request, the exchange it becomes when a model is to answer it, and what the relay needs to carry
-// it out.
+// A client's admitted request, the exchange it becomes when a model is to answer it, and how that ends.
 
-import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
+import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
-import type { AttemptNote, Ledger, Outcome, Reservation } from '../ledger/ledger.ts'
-import type { Turns } from '../lib/turns.ts'
-import type { Provider } from '../provider/provider.ts'
-import type { PassCodec } from '../wire/codec.ts'
-import type { Continued } from './adapt/continued.ts'
-import type { Detours } from './adapt/detours.ts'
-import type { Pictures } from './adapt/pictures.ts'
-import type { Recall } from './adapt/recall.ts'
-import type { Affinity } from './affinity.ts'
-import type { Background } from './background/answers.ts'
+import type { AttemptNote, Outcome, Reservation } from '../ledger/ledger.ts'
+import type { PassCodec, PassEdit } from '../wire/codec.ts'
+import type { HostedTool } from '../wire/tools/within.ts'
 import type { ClientBody } from './client-body.ts'
-import type { Health } from './health.ts'
-import type { Room } from './room.ts'
-import type { Within } from './within.ts'
 
 /** The client's connection, and the provider call that is made for it. */
 export type Client = {
@@ -36,6 +27,14 @@ export type Client = {
 export const disconnect = (client: Client, reason?: GatewayError): void => {
   client.gone = true
   if (reason !== undefined || !client.callOutlivesClient) client.call?.abort(reason)
+}
+
+/** What a body asks for beside its model. */
+export type Within = {
+  /** Tools that run at the vendor. */
+  hosted: HostedTool[]
+  /** The edits for a provider of the body's own wire. Throws what the key may not have, in the terms of its own model. */
+  edits(provider: string): PassEdit[]
 }
 
 /** An admitted request, as targets are tried with it. */
@@ -101,6 +100,14 @@ export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'fir
   readonly resumed?: boolean
 }
 
+/** The usage that an exchange is billed for. */
+export type Metered = {
+  usage: Usage
+  rawUsage: JsonObject | undefined
+  estimated: boolean
+  serverTools?: ServerToolCalls
+}
+
 /** How an exchange ended, for the log and the metrics. */
 export type Summary = {
   outcome: Outcome
@@ -119,29 +126,3 @@ export type CountSummary = { status: number; errorCode: string | undefined; esti
 
 /** Whole seconds since the epoch, as the wires' answers tell when they were made. */
 export const secondsOf = (clock: () => number): number => Math.floor(clock() / 1000)
-
-/** All that the relay needs of the gateway. */
-export type Relay = {
-  catalogue: Catalogue
-  providers: ReadonlyMap<string, Provider>
-  ledger: Ledger
-  health: Health
-  affinity: Affinity
-  continued: Continued
-  detours: Detours
-  pictures: Pictures
-  recall: Recall
-  background: Background
-  room: Room
-  /** For reading and translating, which take long for large requests and answers. */
-  turns: Turns
-  fetch: (url: string, init: RequestInit) => Promise<Response>
-  /** The time of day, in ms since the epoch: it may be set forward and back. */
-  clock: () => number
-  /** For spans of time, in ms: it never is. */
-  stopwatch: () => number
-  fallbacks: Readonly<Record<string, string[]>>
-  keepAliveMs: number
-  earlyStartMs: number
-  maxTries: number
-}

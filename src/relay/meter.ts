@@ -3,7 +3,6 @@
 import type { Model } from '../catalogue/model.ts'
 import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
-import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
@@ -11,16 +10,8 @@ import { chatCodec } from '../wire/index.ts'
 import { imagesAsked } from './adapt/pictures.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
-import type { Exchange } from './exchange.ts'
-import type { Target } from './route.ts'
-
-/** `serverTools`: what the answer itself showed of them, besides its usage. */
-export type Metered = {
-  usage: Usage
-  rawUsage: JsonObject | undefined
-  estimated: boolean
-  serverTools?: ServerToolCalls
-}
+import type { Exchange, Metered } from './exchange.ts'
+import type { Target } from './target.ts'
 
 export const NO_USAGE: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 

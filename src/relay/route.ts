@@ -2,31 +2,15 @@
 
 import type { Model } from '../catalogue/model.ts'
 import { isObject } from '../ir/json.ts'
-import { isChatWire, type Wire } from '../ir/wire.ts'
+import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
-import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS } from '../wire/index.ts'
 import { named } from './adapt/own-names.ts'
-import type { Learned } from './adapt/remedies.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
-import type { ClientRequest, Relay } from './exchange.ts'
+import type { ClientRequest } from './exchange.ts'
 import { targetName } from './health.ts'
-
-export type Target = {
-  provider: Provider
-  account: Account
-  model: Model
-  /** The wire the provider is reached on: the client's own where it speaks it. */
-  wire: Wire
-  /** What the breaker knows the target by. */
-  name: string
-  /** What its refusals have told of it. */
-  learned?: Learned | undefined
-  /** The longest answer that it is asked for, in tokens: the prompt leaves no room for more. */
-  outputCap?: number
-  /** Asked without the conversation's earlier reasoning, which it has refused. */
-  withoutReasoning?: true
-}
+import type { Relay } from './services.ts'
+import { type Target, wireOf } from './target.ts'
 
 /**
  * Where a request may go, best first: the accounts of the model's provider, then those of the models it falls back
@@ -108,12 +92,6 @@ export const mostPerImage = (
   relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'pictures'>,
   request: Pick<ClientRequest, 'model' | 'key' | 'body'>,
 ): number => Math.max(...modelsOf(relay, request).map((model) => relay.pictures.costOf(model, request.body.outline)))
-
-/** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
-export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
-  if (provider.wires.includes(wire)) return wire
-  return isChatWire(wire) ? provider.wires.find(isChatWire) : undefined
-}
 
 /** Whether a client may continue the answer to its request by the answer's id. */
 export const isReferable = ({ wire, body: { outline } }: ClientRequest): boolean =>

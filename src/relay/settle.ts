@@ -4,9 +4,9 @@ import type { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
-import type { Ended, Exchange, Relay } from './exchange.ts'
-import type { Metered } from './meter.ts'
-import type { Target } from './route.ts'
+import type { Ended, Exchange, Metered } from './exchange.ts'
+import type { Relay } from './services.ts'
+import type { Target } from './target.ts'
 
 /** `begunAt`, `body`: absent where a previous process began it. */
 export type Settling = Ended &

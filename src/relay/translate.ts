@@ -19,7 +19,7 @@ import { placesOf } from '../wire/refusal/member-path.ts'
 import { isHint } from '../wire/refusal/wishes.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
-import type { Target } from './route.ts'
+import type { Target } from './target.ts'
 import { editsWithin, withEdits } from './within.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */

@@ -8,8 +8,9 @@ import { withLearned, withShorterAnswer } from './adapt/remedies.ts'
 import { toldOf } from './adapt/told.ts'
 import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
-import type { ClientRequest, Relay } from './exchange.ts'
-import type { Target } from './route.ts'
+import type { ClientRequest } from './exchange.ts'
+import type { Relay } from './services.ts'
+import type { Target } from './target.ts'
 import { timedOut } from './upstream.ts'
 
 /** One try. Throws GatewayError; one whose `failover` is true may be tried elsewhere. */

@@ -7,8 +7,8 @@ import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './adapt/betas.ts'
-import type { Relay } from './exchange.ts'
-import type { Target } from './route.ts'
+import type { Relay } from './services.ts'
+import type { Target } from './target.ts'
 
 // A failed stream has no status: coding agents tell by words such as these whether to ask again (decisions/0003).
 export const timedOut = (what: string, options: ErrorOptions = {}): GatewayError =>

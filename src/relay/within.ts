@@ -11,15 +11,8 @@ import type { PassEdit } from '../wire/codec.ts'
 import { type ModelsWithin, modelsWithin, type Wishes, wishesWithin, withNames } from '../wire/models-within.ts'
 import { type HostedTool, hostedWithin, type Path, toolsWithin } from '../wire/tools/within.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
-import type { ClientRequest } from './exchange.ts'
-import type { Target } from './route.ts'
-
-export type Within = {
-  /** Tools that run at the vendor. */
-  hosted: HostedTool[]
-  /** The edits for a provider of the body's own wire. Throws what the key may not have, in the terms of its own model. */
-  edits(provider: string): PassEdit[]
-}
+import type { ClientRequest, Within } from './exchange.ts'
+import type { Target } from './target.ts'
 
 type Asking = { key: Pick<Key, 'models'>; catalogue: Catalogue; hideForbidden: boolean }
 

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import type { GatewayError } from '../../src/errors.ts'
 import { call } from '../../src/relay/call.ts'
-import type { Relay } from '../../src/relay/exchange.ts'
-import type { Target } from '../../src/relay/route.ts'
+import type { Relay } from '../../src/relay/services.ts'
+import type { Target } from '../../src/relay/target.ts'
 import type { PassCodec } from '../../src/wire/codec.ts'
 import { CODECS } from '../../src/wire/index.ts'
 

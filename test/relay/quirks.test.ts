@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 import type { Quirks } from '../../src/ir/quirks.ts'
-import type { Target } from '../../src/relay/route.ts'
+import type { Target } from '../../src/relay/target.ts'
 import { quirksOf } from '../../src/relay/translate.ts'
 
 test.each<[string, string | undefined, Quirks, Quirks, Quirks]>([

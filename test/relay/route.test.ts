@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { Wire } from '../../src/ir/wire.ts'
 import type { Provider } from '../../src/provider/provider.ts'
-import { wireOf } from '../../src/relay/route.ts'
+import { wireOf } from '../../src/relay/target.ts'
 
 test.each<[Wire, Wire[], Wire | undefined]>([
   ['chat-completions', ['responses', 'chat-completions'], 'chat-completions'],

@@ -3,9 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
 import { createDetours } from '../../src/relay/adapt/detours.ts'
-import type { ClientRequest, Relay } from '../../src/relay/exchange.ts'
+import type { ClientRequest } from '../../src/relay/exchange.ts'
 import { createHealth } from '../../src/relay/health.ts'
-import type { Target } from '../../src/relay/route.ts'
+import type { Relay } from '../../src/relay/services.ts'
+import type { Target } from '../../src/relay/target.ts'
 import { firstAnswer } from '../../src/relay/tries.ts'
 import { broken } from '../../src/relay/upstream.ts'
 

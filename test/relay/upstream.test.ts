@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
 import type { Wire } from '../../src/ir/wire.ts'
-import type { Relay } from '../../src/relay/exchange.ts'
-import type { Target } from '../../src/relay/route.ts'
+import type { Relay } from '../../src/relay/services.ts'
+import type { Target } from '../../src/relay/target.ts'
 import { canConnect, networkError, send } from '../../src/relay/upstream.ts'
 
 const target = {

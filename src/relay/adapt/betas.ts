@@ -1,7 +1,7 @@
 // The betas that a client of the messages wire asks for, less those that the provider has refused. Agents ask for all that
 // their own vendor has, and cannot know what another server of its models lacks.
 
-import type { Target } from '../route.ts'
+import type { Target } from '../target.ts'
 
 const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
 

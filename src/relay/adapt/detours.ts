@@ -11,10 +11,10 @@ import { HOUR_MS } from '../../lib/spans.ts'
 import type { Provider } from '../../provider/provider.ts'
 import { OTHERS_WISHES } from '../../wire/chat-completions/members.ts'
 import { EFFORTS } from '../../wire/effort.ts'
-import type { ClientRequest, Relay } from '../exchange.ts'
-import { type Target, wireOf } from '../route.ts'
+import type { ClientRequest } from '../exchange.ts'
+import type { Learned } from '../target.ts'
+import { type Target, wireOf } from '../target.ts'
 import { named } from './own-names.ts'
-import type { Learned } from './remedies.ts'
 
 type Request = Pick<ClientRequest, 'key' | 'bodyWire' | 'body'>
 
@@ -96,7 +96,7 @@ const WIRES: Partial<Record<Remedy, Wire>> = {
 
 /** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */
 export const detourFor = (
-  { detours }: Pick<Relay, 'detours'>,
+  { detours }: { detours: Detours },
   request: ClientRequest,
   { remedy }: GatewayError,
   target: Target,
@@ -121,7 +121,7 @@ const onWire = (detours: Detours, request: Request, target: Target, wire: Wire):
  * wire; undefined if it was tried there already.
  */
 export const withoutDetour = (
-  { detours }: Relay,
+  { detours }: { detours: Detours },
   request: ClientRequest,
   { code, provider: refusedBy }: GatewayError,
   target: Target,

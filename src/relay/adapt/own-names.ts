@@ -2,7 +2,7 @@
 
 import { ownName } from '../../provider/own-names.ts'
 import { PRESETS, presetNamed } from '../../provider/presets/index.ts'
-import type { Target } from '../route.ts'
+import type { Target } from '../target.ts'
 
 /**
  * The same target as one of the vendor whose version header its refusal misses; undefined where it is asked by names of

@@ -8,18 +8,12 @@ import { CODECS } from '../../wire/index.ts'
 import { placesOf } from '../../wire/refusal/member-path.ts'
 import { isHint } from '../../wire/refusal/wishes.ts'
 import type { ClientRequest } from '../exchange.ts'
-import type { Target } from '../route.ts'
+import type { Target } from '../target.ts'
 import { quirksOf } from '../translate.ts'
 import { withoutBetas } from './betas.ts'
 import { byOwnNames } from './own-names.ts'
 
 type Request = Pick<ClientRequest, 'bodyWire' | 'body' | 'headers'>
-
-/**
- * What refusals have told of a target: quirks for the codecs, the betas that it does not know (betas.ts), and the preset of
- * the vendor that it has turned out to be (own-names.ts).
- */
-export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: string }
 
 /** What a refusal tells of its target, by its remedy. */
 const LEARNED: Partial<Record<Remedy, Quirks>> = {

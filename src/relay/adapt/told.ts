@@ -6,7 +6,7 @@ import { isChatWire, type Wire } from '../../ir/wire.ts'
 import { asWritten, memberName } from '../../wire/refusal/member-names.ts'
 import { type Place, pathOfPlace, valueAt } from '../../wire/refusal/member-path.ts'
 import type { ClientRequest } from '../exchange.ts'
-import type { Target } from '../route.ts'
+import type { Target } from '../target.ts'
 
 /** Longer ones are cut: a client may name its members as it likes. */
 const MOST_CHARS = 200

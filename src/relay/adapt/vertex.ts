@@ -5,7 +5,7 @@ import { GoogleAuth } from 'google-auth-library'
 import { GatewayError } from '../../errors.ts'
 import { readContainer, skipSpace } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
-import type { Target } from '../route.ts'
+import type { Target } from '../target.ts'
 import type { Outgoing } from '../upstream.ts'
 
 const VERSION = '"vertex-2023-10-16"'

@@ -3,8 +3,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
-import type { BackgroundAnswer, BackgroundStore } from '../../ledger/background.ts'
-import type { Outcome } from '../../ledger/ledger.ts'
+import type { BackgroundAnswer } from '../../ledger/background.ts'
 import { answerEndpoint } from '../../provider/endpoint.ts'
 import { CODECS } from '../../wire/index.ts'
 import { malformedAnswer } from '../../wire/pass.ts'
@@ -12,48 +11,13 @@ import { type AnswerState, answerStateOf } from '../../wire/responses/background
 import { callsInAnswer } from '../../wire/tools/server-calls.ts'
 import { ANSWER_BYTES, readText } from '../answer-text.ts'
 import { type Caller, call } from '../call.ts'
-import type { Exchange, Relay } from '../exchange.ts'
+import type { Exchange, Metered } from '../exchange.ts'
 import { targetName } from '../health.ts'
-import { type Metered, meterWhole, NO_USAGE } from '../meter.ts'
-import type { Target } from '../route.ts'
+import { meterWhole, NO_USAGE } from '../meter.ts'
+import type { Relay } from '../services.ts'
+import type { Target } from '../target.ts'
 import type { Outgoing } from '../upstream.ts'
-
-export type Background = {
-  readonly store: BackgroundStore
-  /** Carries out a write to the store, and waits a while for another process that is writing. */
-  readonly patiently: Patiently
-  /** Answers whose exchanges are not settled, by exchange id. */
-  readonly watched: Map<string, Watched>
-}
-
-type Patiently = (write: () => void) => Promise<void>
-
-export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
-  store,
-  patiently,
-  watched: new Map(),
-})
-
-type End = { outcome: Outcome; metered: Metered; error?: GatewayError | undefined }
-
-/** An exchange whose answer is not finished. */
-export type Open = {
-  inputEstimate: number
-  /** What is billed if the provider never says how it ended. */
-  lastKnown: Metered
-  /** Called once. Resolves once it is written. */
-  settle(end: End): Promise<void>
-}
-
-export type Watched = Open & {
-  readonly answer: BackgroundAnswer
-  /** By the stopwatch, and how old the answer was then: the time of day may be set forward while it is made. */
-  readonly watchedSince: number
-  readonly ageMs: number
-  /** Polls in a row to which the provider said that it does not know the answer. */
-  missed: number
-  timer: ReturnType<typeof setTimeout> | undefined
-}
+import type { End, Open, Watched } from './watched.ts'
 
 /** The longest id that is recorded. Proxies encode where the answer is made, in some hundred characters. */
 const MAX_ID_CHARS = 1_024

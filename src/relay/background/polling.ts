@@ -3,11 +3,13 @@
 import { GatewayError } from '../../errors.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
 import type { Caller } from '../call.ts'
-import type { Ended, Exchange, Relay } from '../exchange.ts'
-import type { Target } from '../route.ts'
+import type { Ended, Exchange } from '../exchange.ts'
+import type { Relay } from '../services.ts'
 import { type Settling, settle as settleExchange } from '../settle.ts'
+import type { Target } from '../target.ts'
 import { timedOut } from '../upstream.ts'
-import { answerNotFound, isOpen, type Open, refreshAnswer, settle, targetOf, type Watched } from './answers.ts'
+import { answerNotFound, isOpen, refreshAnswer, settle, targetOf } from './answers.ts'
+import type { Open, Watched } from './watched.ts'
 
 /** The pause between two polls of an answer: a fraction of the time it has been watched, within bounds. */
 const PAUSE_FRACTION = 0.1

@@ -1,0 +1,43 @@
+// Answers in the background that this gateway watches until each has ended.
+
+import type { GatewayError } from '../../errors.ts'
+import type { BackgroundAnswer, BackgroundStore } from '../../ledger/background.ts'
+import type { Outcome } from '../../ledger/ledger.ts'
+import type { Metered } from '../exchange.ts'
+
+export type Background = {
+  readonly store: BackgroundStore
+  /** Carries out a write to the store, and waits a while for another process that is writing. */
+  readonly patiently: Patiently
+  /** Answers whose exchanges are not settled, by exchange id. */
+  readonly watched: Map<string, Watched>
+}
+
+type Patiently = (write: () => void) => Promise<void>
+
+export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
+  store,
+  patiently,
+  watched: new Map(),
+})
+
+export type End = { outcome: Outcome; metered: Metered; error?: GatewayError | undefined }
+
+/** An exchange whose answer is not finished. */
+export type Open = {
+  inputEstimate: number
+  /** What is billed if the provider never says how it ended. */
+  lastKnown: Metered
+  /** Called once. Resolves once it is written. */
+  settle(end: End): Promise<void>
+}
+
+export type Watched = Open & {
+  readonly answer: BackgroundAnswer
+  /** By the stopwatch, and how old the answer was then: the time of day may be set forward while it is made. */
+  readonly watchedSince: number
+  readonly ageMs: number
+  /** Polls in a row to which the provider said that it does not know the answer. */
+  missed: number
+  timer: ReturnType<typeof setTimeout> | undefined
+}

@@ -1,0 +1,34 @@
+// Where a request may go: an account, the model that it is asked for, and the wire on which.
+
+import type { Model } from '../catalogue/model.ts'
+import type { Quirks } from '../ir/quirks.ts'
+import { isChatWire, type Wire } from '../ir/wire.ts'
+import type { Account, Provider } from '../provider/provider.ts'
+
+export type Target = {
+  provider: Provider
+  account: Account
+  model: Model
+  /** The wire the provider is reached on: the client's own where it speaks it. */
+  wire: Wire
+  /** What the breaker knows the target by. */
+  name: string
+  /** What its refusals have told of it. */
+  learned?: Learned | undefined
+  /** The longest answer that it is asked for, in tokens: the prompt leaves no room for more. */
+  outputCap?: number
+  /** Asked without the conversation's earlier reasoning, which it has refused. */
+  withoutReasoning?: true
+}
+
+/**
+ * What refusals have told of a target: quirks for the codecs, the betas that it does not know (adapt/betas.ts), and the preset of
+ * the vendor that it has turned out to be (adapt/own-names.ts).
+ */
+export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: string }
+
+/** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
+export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
+  if (provider.wires.includes(wire)) return wire
+  return isChatWire(wire) ? provider.wires.find(isChatWire) : undefined
+}
