@@ -4,7 +4,7 @@ import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../observe/shown.ts'
-import type { UsageQuery } from '../store/store.ts'
+import type { UsageQuery } from '../store/usage.ts'
 import { DATA_FLAGS } from './data.ts'
 import { type Io, usageError } from './io.ts'
 
@@ -55,6 +55,8 @@ export type Backend = {
   models(): Promise<ShownModels>
 }
 
+export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`
+
 export const SERVER_FLAGS = {
   server: {
     type: 'string',
@@ -79,13 +81,6 @@ export type Where = {
 }
 /** A server's address, without a slash at its end, and the token for it. */
 export type ServerAddress = { url: string; token: string }
-
-/** Flags count before the environment: one that names a file or a directory means this machine. */
-export const openBackend = async (where: Where, io: Io): Promise<Backend> => {
-  const address = serverAddress(where, io)
-  if (address === undefined) return (await import('./local.ts')).localBackend(where, io)
-  return (await import('./remote.ts')).remoteBackend(address)
-}
 
 /** Undefined: this machine. Throws a UsageError for what cannot be a server's address, or has no token. */
 export const serverAddress = ({ server, token, config, data }: Where, io: Io): ServerAddress | undefined => {

@@ -8,9 +8,9 @@ import { type ShownKey, shownKey, shownModel, shownSums } from '../observe/shown
 import { createSettings } from '../server/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
+import { noSuchKey } from './backend.ts'
 import { requireData, withStore } from './data.ts'
 import { CLI_ACTOR, failure, type Io } from './io.ts'
-import { noSuchKey } from './keys/show.ts'
 import { requireModels } from './read.ts'
 
 /** The database is opened for each call and closed again; only making a key makes one. */

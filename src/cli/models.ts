@@ -1,11 +1,12 @@
 // `models`: the catalogue as this configuration makes it, or as a running server has it.
 
 import type { ShownModel } from '../observe/shown.ts'
-import { BACKEND_FLAGS, openBackend, type ShownModels } from './backend.ts'
+import { BACKEND_FLAGS, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
 import { modelsFetch } from './models-fetch.ts'
+import { openBackend } from './open-backend.ts'
 import { columns, grouped } from './table.ts'
 
 export const models = command({

@@ -1,7 +1,5 @@
 // The addresses people reach a server by, as far as the server can know them.
 
-import type { Config } from '../config.ts'
-
 export type Address = { host: string; port: number }
 
 /** Without brackets, an address of the second family cannot be told from its port. */
@@ -26,7 +24,7 @@ export const originOf = ({ host, port }: Address): string => {
 }
 
 /** Where the dashboard of a server is that was reached at `listening`: under a name it answers to, if it has some. */
-export const adminOriginOf = ({ admin }: Pick<Config, 'admin'>, listening: Address): string => {
+export const adminOriginOf = ({ admin }: { admin: { hosts: readonly string[] } }, listening: Address): string => {
   const own = originOf(listening)
   const [first] = admin.hosts
   if (first === undefined || isAmong(admin.hosts, new URL(own).host)) return own

@@ -1,10 +1,17 @@
 // Quotas that renew: a key's used tokens are set back to 0 when a day, a week or a month begins, in UTC.
 
 import { DAY_MS, startOfSpan } from '../lib/spans.ts'
-import type { Key } from './key.ts'
 
 export const RENEWALS = ['day', 'week', 'month'] as const
 export type Renewal = (typeof RENEWALS)[number]
+
+/** What of a key decides when its quota renews. Times in ms since the epoch. */
+type Renewing = {
+  renews?: Renewal | undefined
+  renewedAt?: number | undefined
+  createdAt: number
+  revokedAt?: number | undefined
+}
 
 /** When each takes place, within a sentence. */
 export const RENEWAL_TIMES: Record<Renewal, string> = {
@@ -34,7 +41,7 @@ export const nextRenewal = (renews: Renewal, now: number): number => {
  * Whether a key's quota is to be renewed now: a period has begun since it was last, or that was in a time to come. An
  * expired key is renewed too: it may be extended within its period.
  */
-export const isRenewalDue = (key: Key, now: number): boolean =>
+export const isRenewalDue = (key: Renewing, now: number): boolean =>
   key.renews !== undefined &&
   key.revokedAt === undefined &&
   (renewedAt(key) < beginningOf(key.renews, now) || isRenewedAhead(key, now))
@@ -43,6 +50,6 @@ export const isRenewalDue = (key: Key, now: number): boolean =>
  * Whether a key was renewed more than a day from now: the clock was wrong then, and without a renewal there would be none
  * until that day; or it is wrong now.
  */
-export const isRenewedAhead = (key: Key, now: number): boolean => renewedAt(key) > now + DAY_MS
+export const isRenewedAhead = (key: Renewing, now: number): boolean => renewedAt(key) > now + DAY_MS
 
-const renewedAt = (key: Key): number => key.renewedAt ?? key.createdAt
+const renewedAt = (key: Renewing): number => key.renewedAt ?? key.createdAt

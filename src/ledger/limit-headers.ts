@@ -1,7 +1,9 @@
 // The rate-limit headers clients read: one family on every wire, and the messages wire's own beside it.
 
 import type { Wire } from '../ir/wire.ts'
-import type { LimitState } from './limits.ts'
+
+/** One limit of a key. `resetMs`: until the window is empty again. */
+export type LimitState = { limit: number; remaining: number; resetMs: number }
 
 /** Undefined: not limited. */
 type Limited = { requests: LimitState | undefined; tokens: LimitState | undefined }

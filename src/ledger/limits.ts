@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key, RateLimits } from '../keys/key.ts'
-import { limitHeaders } from './limit-headers.ts'
+import { type LimitState, limitHeaders } from './limit-headers.ts'
 import { WINDOW_MS, Window } from './window.ts'
 
 /**
@@ -23,9 +23,6 @@ export type Ticket = {
   /** The rate-limit headers as of now; empty where no limit is set. */
   headers(wire: Wire): Record<string, string>
 }
-
-/** One limit of a key. `resetMs`: until the window is empty again. */
-export type LimitState = { limit: number; remaining: number; resetMs: number }
 
 export type Limits = {
   /**

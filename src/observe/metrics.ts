@@ -3,11 +3,11 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gateway } from '../gateway.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import type { ClientRequest, CountSummary, Ended, Summary } from '../relay/exchange.ts'
 import { type Standing, targetName } from '../relay/health.ts'
+import type { Relay } from '../relay/services.ts'
 import { VERSION } from '../version.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
 
@@ -23,14 +23,22 @@ export type Metrics = {
   text(): Promise<string>
 }
 
+/** The gateway's figures of this moment, read when the text is asked for. */
+export type Measured = Pick<Relay, 'catalogue' | 'providers' | 'health'> & {
+  readonly ledger: Pick<Relay['ledger'], 'openCount'>
+  readonly open: { readonly size: number }
+  readonly arriving: { readonly count: number }
+  readonly draining: boolean
+}
+
 /** Seconds; from a cached answer to the longest a model thinks. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640]
 /** How often the event loop is looked at. */
 const LOOP_MS = 10
 const BREAKERS = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** Reads the gateway's state when asked for the text; counting itself touches nothing but its own figures. */
-export const createMetrics = (gateway: Gateway): Metrics => {
+/** Counting touches nothing but its own figures. */
+export const createMetrics = (gateway: Measured): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
@@ -156,7 +164,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
 const CLASSES: Record<string, string> = { cacheRead: 'cache_read', cacheWrite: 'cache_write' }
 
 /** What the health knows of the accounts and models that the configuration has now. */
-const targets = (gateway: Gateway) =>
+const targets = (gateway: Measured) =>
   [...gateway.providers.values()].flatMap(({ id, accounts }) =>
     accounts.flatMap((account) =>
       gateway.catalogue.list().flatMap((model) => {

@@ -11,8 +11,8 @@ import { NO_IMAGE } from '../wire/refusal/unreadable.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import { type ClientRequest, secondsOf } from './exchange.ts'
 import type { Relay } from './services.ts'
-import type { Target } from './target.ts'
-import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
+import type { Outgoing, Target } from './target.ts'
+import { canConnect, send, timedOut } from './upstream.ts'
 
 /** The status of an answer that is not whole. */
 const PARTIAL = 206

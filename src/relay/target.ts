@@ -1,4 +1,4 @@
-// Where a request may go: an account, the model that it is asked for, and the wire on which.
+// Where a request may go: an account, the model that it is asked for, and the wire on which; and what is sent there.
 
 import type { Model } from '../catalogue/model.ts'
 import type { Quirks } from '../ir/quirks.ts'
@@ -31,4 +31,13 @@ export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: stri
 export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   if (provider.wires.includes(wire)) return wire
   return isChatWire(wire) ? provider.wires.find(isChatWire) : undefined
+}
+
+/** `method`: POST by default. */
+export type Outgoing = {
+  method?: 'GET' | 'POST' | 'DELETE'
+  url: string
+  body?: string | Uint8Array<ArrayBuffer>
+  /** Of the body; JSON by default. */
+  contentType?: string | undefined
 }

@@ -8,7 +8,7 @@ import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './adapt/betas.ts'
 import type { Relay } from './services.ts'
-import type { Target } from './target.ts'
+import type { Outgoing, Target } from './target.ts'
 
 // A failed stream has no status: coding agents tell by words such as these whether to ask again (decisions/0003).
 export const timedOut = (what: string, options: ErrorOptions = {}): GatewayError =>
@@ -27,15 +27,6 @@ const systemCode = (cause: unknown): { provider?: ProviderFailure } => {
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
-/** `method`: POST by default. */
-export type Outgoing = {
-  method?: 'GET' | 'POST' | 'DELETE'
-  url: string
-  body?: string | Uint8Array<ArrayBuffer>
-  /** Of the body; JSON by default. */
-  contentType?: string | undefined
-}
 
 /**
  * Sends a request and resolves once the provider's headers are there. `abort` ends the call; its reason is a GatewayError,

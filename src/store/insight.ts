@@ -3,7 +3,7 @@
 
 import type { Outcome } from '../ledger/ledger.ts'
 import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
-import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './store.ts'
+import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './usage.ts'
 
 /** How long a step is. */
 export const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const

@@ -1,13 +1,11 @@
 // The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
 
-import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
-import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import type { FactorStore, MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
-import type { Figures } from './figures.ts'
 import type { Insight } from './insight.ts'
+import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
 
 /**
  * One sentence an operator can act on: a wrong file, a newer schema, a running server. `busy`: nothing was written, since
@@ -23,66 +21,6 @@ export const isStoreError = (error: unknown): error is StoreError =>
 
 /** Whether a write failed only because another program is writing: tried again, it may succeed. */
 export const isBusy = (error: unknown): boolean => isStoreError(error) && error.busy === true
-
-/**
- * `sinceMs`: milliseconds since the epoch, rounded down to the full hour, or to the UTC day where its hours are no longer
- * kept; absent: from the beginning. `untilMs`: exclusive, rounded up to the full UTC day; absent: to the end.
- * `keyIds` absent: every key.
- */
-export type UsageQuery = {
-  by: 'model' | 'key' | 'day'
-  sinceMs?: number | undefined
-  untilMs?: number | undefined
-  keyIds?: readonly string[] | undefined
-}
-
-/**
- * `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `serverTools`: calls of tools that ran at the vendor, of
- * whole UTC days; absent where there were none.
- */
-export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls }
-
-/** `since`: from when the rows count, where it was asked for. */
-export type UsageTable = { since: number | undefined; rows: UsageRow[] }
-
-/** One exchange as recorded. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
-export type ExchangeRow = {
-  row: number
-  id: string
-  keyId: string
-  model: string
-  wire: string
-  stream: boolean
-  startedAt: number
-  endedAt: number | null
-  inputEstimate: number
-  reserved: number
-  outcome: Outcome | null
-  status: number | null
-  errorCode: string | null
-  provider: string | null
-  account: string | null
-  upstreamModel: string | null
-  providerWire: string | null
-  attempts: number
-  firstByteMs: number | null
-  totalMs: number | null
-  input: number | null
-  cacheRead: number | null
-  cacheWrite: number | null
-  output: number | null
-  reasoning: number | null
-  estimated: boolean
-  costMicroUsd: number
-  /** The provider's own usage object, as JSON text. */
-  rawUsage: string | null
-  /** Null: no attempts, or a single one that answered, which the members above describe. */
-  trail: AttemptNote[] | null
-  dropped: string[] | null
-  leftAfter: number | null
-  /** Calls of tools that ran at the vendor; null: none were told. */
-  serverTools: ServerToolCalls | null
-}
 
 type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
 

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { Settlement } from '../../src/ledger/ledger.ts'
-import type { ExchangeRow } from '../../src/store/store.ts'
+import type { ExchangeRow } from '../../src/store/usage.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, PRICE, settlement } from './support.ts'
 

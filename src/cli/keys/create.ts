@@ -1,9 +1,10 @@
 // `keys create`: a new key, its secret shown once.
 
-import { BACKEND_FLAGS, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
 import { LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { printKey } from './show.ts'

@@ -1,9 +1,10 @@
 // `keys list`: every key, oldest first.
 
-import { BACKEND_FLAGS, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, printJson } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { columns, grouped } from '../table.ts'
 import { keyJson } from './show.ts'
 

@@ -1,9 +1,10 @@
 // `keys revoke`: the end of a key.
 
-import { BACKEND_FLAGS, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { idOf, KEY_ID, printKey } from './show.ts'
 
 export const keysRevoke = command({

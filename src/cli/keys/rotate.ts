@@ -1,9 +1,10 @@
 // `keys rotate`: a new secret for the same key.
 
-import { BACKEND_FLAGS, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { readGrace } from '../read.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 

@@ -1,10 +1,11 @@
 // A key as the command line names and shows it, and `keys show`.
 
 import type { ShownKey } from '../../observe/shown.ts'
-import { BACKEND_FLAGS, type Backend, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS, type Backend, noSuchKey } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { columns, grouped } from '../table.ts'
 
 /** The argument that every command on one key takes. */
@@ -78,8 +79,6 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
   io.out(columns(rows).join('\n'))
   if (secret !== undefined) io.err('Save the key now: it is not stored and will not be shown again.')
 }
-
-export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`
 
 /** Throws a Failure: what has ended is not changed. */
 export const requireUnrevoked = ({ id, status }: ShownKey): void => {

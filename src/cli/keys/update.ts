@@ -1,9 +1,10 @@
 // `keys update`: what is named changes, the rest stays.
 
-import { BACKEND_FLAGS, type KeyChange, openBackend } from '../backend.ts'
+import { BACKEND_FLAGS, type KeyChange } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
+import { openBackend } from '../open-backend.ts'
 import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
 import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'

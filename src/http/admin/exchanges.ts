@@ -3,7 +3,7 @@
 import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import type { ExchangeRow } from '../../store/store.ts'
+import type { ExchangeRow } from '../../store/usage.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { exchangeView, seenBy } from './view.ts'

@@ -9,7 +9,7 @@ import type { Member, MemberLimits } from '../../members/member.ts'
 import { shownKey, shownSums } from '../../observe/shown.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import type { Figures } from '../../store/figures.ts'
-import type { ExchangeRow } from '../../store/store.ts'
+import type { ExchangeRow } from '../../store/usage.ts'
 import { type Caller, limitedMember } from './call.ts'
 
 /** Whole riel. */

@@ -3,8 +3,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { awsScope } from '../../provider/aws-scope.ts'
-import type { Target } from '../target.ts'
-import type { Outgoing } from '../upstream.ts'
+import type { Outgoing, Target } from '../target.ts'
 
 type Source = string | ArrayBuffer | ArrayBufferView
 

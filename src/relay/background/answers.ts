@@ -15,8 +15,7 @@ import type { Exchange, Metered } from '../exchange.ts'
 import { targetName } from '../health.ts'
 import { meterWhole, NO_USAGE } from '../meter.ts'
 import type { Relay } from '../services.ts'
-import type { Target } from '../target.ts'
-import type { Outgoing } from '../upstream.ts'
+import type { Outgoing, Target } from '../target.ts'
 import type { End, Open, Watched } from './watched.ts'
 
 /** The longest id that is recorded. Proxies encode where the answer is made, in some hundred characters. */

@@ -4,7 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import { inArray } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { ExchangeRow } from '../store.ts'
+import type { ExchangeRow } from '../usage.ts'
 import { exchanges, reservations } from './schema.ts'
 
 /** Newest first. An exchange whose sums are not added yet is in both tables: it has ended. */

@@ -4,7 +4,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
-import type { UsageQuery, UsageRow, UsageTable } from '../store.ts'
+import type { UsageQuery, UsageRow, UsageTable } from '../usage.ts'
 import { SUMMED } from './schema.ts'
 
 /**

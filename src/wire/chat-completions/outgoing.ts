@@ -7,7 +7,7 @@ import { type PathOf, pathsOf } from '../client-path.ts'
 import { memberName } from '../refusal/member-names.ts'
 import type { ThoughtMember } from '../seal.ts'
 import { sentCallId } from './call-ids.ts'
-import { type ToolNames, toolNames } from './tools.ts'
+import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {
   origin: ChatWire

@@ -1,0 +1,65 @@
+// What the store tells of exchanges: each as recorded, and their sums.
+
+import type { ServerToolCalls } from '../ir/server-tools.ts'
+import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
+import type { Figures } from './figures.ts'
+
+/**
+ * `sinceMs`: milliseconds since the epoch, rounded down to the full hour, or to the UTC day where its hours are no longer
+ * kept; absent: from the beginning. `untilMs`: exclusive, rounded up to the full UTC day; absent: to the end.
+ * `keyIds` absent: every key.
+ */
+export type UsageQuery = {
+  by: 'model' | 'key' | 'day'
+  sinceMs?: number | undefined
+  untilMs?: number | undefined
+  keyIds?: readonly string[] | undefined
+}
+
+/**
+ * `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `serverTools`: calls of tools that ran at the vendor, of
+ * whole UTC days; absent where there were none.
+ */
+export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls }
+
+/** `since`: from when the rows count, where it was asked for. */
+export type UsageTable = { since: number | undefined; rows: UsageRow[] }
+
+/** One exchange as recorded. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
+export type ExchangeRow = {
+  row: number
+  id: string
+  keyId: string
+  model: string
+  wire: string
+  stream: boolean
+  startedAt: number
+  endedAt: number | null
+  inputEstimate: number
+  reserved: number
+  outcome: Outcome | null
+  status: number | null
+  errorCode: string | null
+  provider: string | null
+  account: string | null
+  upstreamModel: string | null
+  providerWire: string | null
+  attempts: number
+  firstByteMs: number | null
+  totalMs: number | null
+  input: number | null
+  cacheRead: number | null
+  cacheWrite: number | null
+  output: number | null
+  reasoning: number | null
+  estimated: boolean
+  costMicroUsd: number
+  /** The provider's own usage object, as JSON text. */
+  rawUsage: string | null
+  /** Null: no attempts, or a single one that answered, which the members above describe. */
+  trail: AttemptNote[] | null
+  dropped: string[] | null
+  leftAfter: number | null
+  /** Calls of tools that ran at the vendor; null: none were told. */
+  serverTools: ServerToolCalls | null
+}
