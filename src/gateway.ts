@@ -1,6 +1,7 @@
 // The composition root: makes one Gateway of configuration and store.
 
 import { createCatalogue } from './catalogue/catalogue.ts'
+import { createSettings, type Settings } from './config/settings.ts'
 import type { Config } from './config.ts'
 import { createLedger } from './ledger/create.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -21,7 +22,6 @@ import { createBackground } from './relay/background/watched.ts'
 import type { Client, Ended, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import type { Relay } from './relay/services.ts'
-import { createSettings, type Settings } from './server/settings.ts'
 import { patiently } from './store/patience.ts'
 import type { Store } from './store/store.ts'
 

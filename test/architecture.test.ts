@@ -1,10 +1,7 @@
 // Who may import whom: the table of docs/architecture.md, held against every file.
 
 import { describe, expect, test } from 'bun:test'
-import { dirname, join, relative } from 'node:path'
-import { Glob } from 'bun'
-
-const ROOT = join(import.meta.dir, '..')
+import { DOCUMENT, drawing, layerOf, readImports, withDrawing } from '../scripts/house.ts'
 
 const MAY_IMPORT: Record<string, string[]> = {
   lib: [],
@@ -20,7 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
   store: ['keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],
-  config: ['catalogue', 'provider', 'ir', 'lib'],
+  config: ['catalogue', 'provider', 'keys', 'members', 'admin-api', 'ir', 'lib'],
   demo: ['ir', 'lib'],
   observe: ['admin-api', 'relay', 'ledger', 'store', 'keys', 'catalogue', 'config', 'ir', 'errors', 'lib', 'version'],
 }
@@ -34,38 +31,19 @@ const MUST_NOT: Record<string, RegExp> = {
 /** Rooms of the wires that all of them share; the other folders of `wire` are wires, and none knows another. */
 const WIRE_WINGS = ['schema', 'refusal', 'tools']
 
-type Import = { from: string; to: string }
-
-const layerOf = (path: string): string => path.split('/')[0]?.replace(/\.tsx?$/, '') ?? ''
-
 /** The wire that a file is of. */
 const wireOf = (path: string): string | undefined => {
   const [layer, folder = '', ...rest] = path.split('/')
   return layer === 'wire' && rest.length > 0 && !WIRE_WINGS.includes(folder) ? folder : undefined
 }
 
-const sources = Array.from(new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)).filter((file) => !file.includes('/dist/'))
-
-const importsOf = async (file: string): Promise<{ ours: Import[]; packages: string[] }> => {
-  const text = await Bun.file(join(ROOT, file)).text()
-  const names = Array.from(
-    text.matchAll(/^(?:import|export)[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
-  ).map((found) => found[1] ?? found[2] ?? found[3] ?? '')
-  const from = relative('src', file)
-  return {
-    ours: names
-      .filter((name) => name.startsWith('.'))
-      .map((name) => ({ from, to: relative('src', join(dirname(file), name)) })),
-    packages: names.filter((name) => !name.startsWith('.')),
-  }
-}
+const imports = await readImports()
 
 describe('every file keeps to its layer', () => {
-  test.each(sources)('%s', async (file) => {
-    const { ours, packages } = await importsOf(file)
-    const layer = layerOf(relative('src', file))
+  test.each([...imports])('%s', (from, { ours, packages }) => {
+    const layer = layerOf(from)
     const allowed = MAY_IMPORT[layer]
-    for (const { from, to } of ours) {
+    for (const to of ours) {
       const target = to.startsWith('..') ? (to.split('/')[1] ?? '') : layerOf(to)
       if (allowed) expect([layer, ...allowed]).toContain(target)
       expect(to).not.toMatch(MUST_NOT[layer] ?? /^$/)
@@ -73,27 +51,27 @@ describe('every file keeps to its layer', () => {
         expect(wireOf(to)).toBe(wireOf(from))
     }
     for (const name of packages) {
-      if (name.startsWith('drizzle-orm')) expect(relative('src', file)).toStartWith('store/sqlite/')
-      if (name === 'elysia' || name.startsWith('@elysiajs/')) expect(relative('src', file)).toMatch(/^(http\/|app\.ts)/)
-      if (name === 'bun:sqlite') expect(relative('src', file)).toStartWith('store/sqlite/')
+      if (name.startsWith('drizzle-orm')) expect(from).toStartWith('store/sqlite/')
+      if (name === 'elysia' || name.startsWith('@elysiajs/')) expect(from).toMatch(/^(http\/|app\.ts)/)
+      if (name === 'bun:sqlite') expect(from).toStartWith('store/sqlite/')
     }
   })
 })
 
 /** The first circle that is found among files that import each other; a type counts as anything else. */
-const circleIn = (imports: ReadonlyMap<string, string[]>): string[] | undefined => {
+const circleIn = (graph: ReadonlyMap<string, string[]>): string[] | undefined => {
   const done = new Set<string>()
   const walk = (file: string, above: string[]): string[] | undefined => {
     if (above.includes(file)) return [...above.slice(above.indexOf(file)), file]
     if (done.has(file)) return undefined
-    for (const next of imports.get(file) ?? []) {
+    for (const next of graph.get(file) ?? []) {
       const circle = walk(next, [...above, file])
       if (circle !== undefined) return circle
     }
     done.add(file)
     return undefined
   }
-  for (const file of imports.keys()) {
+  for (const file of graph.keys()) {
     const circle = walk(file, [])
     if (circle !== undefined) return circle
   }
@@ -101,15 +79,8 @@ const circleIn = (imports: ReadonlyMap<string, string[]>): string[] | undefined 
 }
 
 describe('files that import each other in a circle', () => {
-  test('are not there, types included', async () => {
-    const imports = new Map<string, string[]>()
-    for (const file of sources) {
-      imports.set(
-        relative('src', file),
-        (await importsOf(file)).ours.map(({ to }) => to),
-      )
-    }
-    expect(circleIn(imports)).toBeUndefined()
+  test('are not there, types included', () => {
+    expect(circleIn(new Map([...imports].map(([file, { ours }]) => [file, ours])))).toBeUndefined()
   })
 
   test('would be found', () => {
@@ -124,4 +95,9 @@ describe('files that import each other in a circle', () => {
       ),
     ).toEqual(['c', 'd', 'c'])
   })
+})
+
+test('the picture of the house in the document is the one that the imports draw', async () => {
+  const text = await Bun.file(DOCUMENT).text()
+  expect(withDrawing(text, drawing(imports))).toBe(text)
 })

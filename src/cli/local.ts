@@ -1,11 +1,11 @@
 // The data directory as a backend: straight on the database, beside a running server too.
 
 import { listed } from '../catalogue/catalogue.ts'
+import { createSettings } from '../config/settings.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { type ShownKey, shownKey, shownModel, shownSums } from '../observe/shown.ts'
-import { createSettings } from '../server/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
 import { noSuchKey } from './backend.ts'

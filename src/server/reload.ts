@@ -1,8 +1,8 @@
 // Applies a changed configuration while the server runs: new exchanges see it, those in flight end as they began.
 
+import type { SettingName } from '../config/settings.ts'
 import type { Config } from '../config.ts'
 import { fromConfig, type Gateway } from '../gateway.ts'
-import type { SettingName } from './settings.ts'
 
 /**
  * Paths of the configuration: what took effect, what needs a restart, and what did not take effect because admins have
