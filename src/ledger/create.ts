@@ -130,6 +130,8 @@ export const createLedger = ({
     async reserve(ask) {
       const key = keys.get(ask.key.id) ?? ask.key
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
+      const shortage = journal.shortage()
+      if (shortage !== undefined) throw notRecorded(shortage)
       const { reserved, outputCap } = admit(key, held.get(key.id) ?? 0, ask)
       const exchange: Held = {
         row: 0,
@@ -174,7 +176,7 @@ export const createLedger = ({
       const all = [...open.values(), ...writer.stuck()]
       return keyIds === undefined ? all.length : all.filter(({ keyId }) => keyIds.has(keyId)).length
     },
-    isStuck: writer.isStuck,
+    isStuck: () => writer.isStuck() || journal.shortage() !== undefined,
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush: writer.flush,
   }

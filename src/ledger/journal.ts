@@ -71,4 +71,9 @@ export type Journal = {
    * batch holds. Synchronous.
    */
   write(batch: Batch): void
+  /**
+   * Why nothing more should be opened, for the operator: the disk has room left only for ending what is open. A journal that
+   * filled its disk could never be written again.
+   */
+  shortage(): Error | undefined
 }

@@ -138,7 +138,7 @@ export type Ledger = {
    * where they are given.
    */
   openCount(keyIds?: ReadonlySet<string>): number
-  /** Whether usage waits because the store refused to write it: reservations are refused until it is written. */
+  /** Whether reservations are refused: usage waits that the store refused to write, or its disk has no room for more. */
   isStuck(): boolean
   /** Tokens of a key held by requests in flight. */
   heldBy(keyId: string): number

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { copyFileSync, statSync } from 'node:fs'
-import { createCheckpoints } from '../../src/store/sqlite/checkpoint.ts'
+import { createCheckpoints, type DiskRoom } from '../../src/store/sqlite/checkpoint.ts'
 import { cleanUp, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
@@ -15,6 +15,8 @@ const openDatabase = (path: string): Database => {
   db.run('CREATE TABLE records (text)')
   return db
 }
+const MB = 1024 * 1024
+const ROOM: DiskRoom = { free: 100 * MB, log: 0, growth: 0, unused: 0 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** What the database file holds without its log. */
@@ -67,8 +69,8 @@ test('are made after a number of records, and the log starts over even under con
 test('are made early where the disk would have no room for one later, and give the log back', async () => {
   const path = newPath()
   const db = openDatabase(path)
-  let short = false
-  const checkpoints = createCheckpoints(db, path, 100, () => short)
+  let room = ROOM
+  const checkpoints = createCheckpoints(db, path, 100, () => room)
   const insert = db.query('INSERT INTO records VALUES (?)')
   const logBytes = () => statSync(`${path}-wal`).size
   const writeTen = (): void => {
@@ -79,7 +81,7 @@ test('are made early where the disk would have no room for one later, and give t
     for (let i = 0; i < 5; i++) writeTen()
     await turn()
     expect(inFile(path)).toBe(0)
-    short = true
+    room = { ...ROOM, free: 8 * MB, log: 9 * MB }
     writeTen()
     while (logBytes() > 0) await turn()
     expect(inFile(path)).toBe(60)
@@ -88,6 +90,44 @@ test('are made early where the disk would have no room for one later, and give t
     db.close()
   }
 }, 20_000)
+
+test.each([
+  ['plenty', ROOM, false],
+  ['less than the log holds, and enough for all of it', { ...ROOM, free: 8 * MB, log: 9 * MB, growth: 3 * MB }, false],
+  [
+    'too little for the log to become part of the database',
+    { ...ROOM, free: 8 * MB, log: 9 * MB, growth: 7 * MB },
+    true,
+  ],
+  ['too little for what is open', { ...ROOM, free: 1.5 * MB }, true],
+  ['pages of its own to fill, and enough for the log', { ...ROOM, free: 1.5 * MB, unused: 4 * MB }, false],
+  ['pages of its own to fill, and nothing for the log', { ...ROOM, free: 0.5 * MB, unused: 4 * MB }, true],
+])('a disk with %s', (_, room, isShort) => {
+  const path = newPath()
+  const db = openDatabase(path)
+  const checkpoints = createCheckpoints(db, path, 100, () => room)
+  expect(checkpoints.isShort()).toBe(isShort)
+  checkpoints.stop()
+  db.close()
+})
+
+test('a disk is looked at more often the less room it has', () => {
+  const path = newPath()
+  const db = openDatabase(path)
+  let looks = 0
+  const looked = (free: number): number => {
+    const checkpoints = createCheckpoints(db, path, 20_000, () => {
+      looks++
+      return { ...ROOM, free }
+    })
+    looks = 0
+    for (let i = 0; i < 1_000; i++) checkpoints.wrote(1)
+    checkpoints.stop()
+    return looks
+  }
+  expect([1_000, 20, 3].map((megabytes) => looked(megabytes * MB))).toEqual([1, 6, 125])
+  db.close()
+})
 
 test('are made when a write finds the disk full: the log gives its room back', () => {
   const path = newPath()

@@ -22,11 +22,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { createLedger } from '../../src/ledger/create.ts'
 import { backupStore, restoreStore } from '../../src/store/sqlite/index.ts'
 import { lockServer } from '../../src/store/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
 import { watchFile } from '../../src/store/sqlite/same-file.ts'
 import { isStoreError, type Store } from '../../src/store/store.ts'
+import { ask, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
@@ -762,12 +764,49 @@ describe('a full disk', () => {
     rmSync(folder, { recursive: true })
     return undefined
   }
-  const disk = mount('1m')
+  const disks = [mount('1m'), mount('6m')]
+  const [disk, small] = disks
   afterAll(() => {
-    if (disk === undefined) return
-    Bun.spawnSync(['umount', '-l', disk])
-    rmSync(disk, { recursive: true, force: true })
+    for (const one of disks) {
+      if (one === undefined) continue
+      Bun.spawnSync(['umount', '-l', one])
+      rmSync(one, { recursive: true, force: true })
+    }
   })
+
+  test.skipIf(small === undefined)(
+    'is never filled by the log: exchanges are refused before, end all the same, and are taken again when no reader holds it',
+    async () => {
+      const path = join(small ?? '', 'sluice.db')
+      const store = open(path)
+      const { key } = store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR)
+      const ledger = createLedger({ store, clock: Date.now, prices: () => () => undefined })
+      const reader = new Database(path, { readonly: true })
+      reader.run('BEGIN')
+      reader.query('SELECT count(*) FROM keys').get()
+      const pair = async () => ledger.settle(await ledger.reserve(ask(key)), settlement())
+      const held = await ledger.reserve(ask(key))
+      let refused: unknown
+      for (let i = 0; i < 2_000 && refused === undefined; i++) {
+        const group = await Promise.allSettled(Array.from({ length: 20 }, pair))
+        refused = group.find((one) => one.status === 'rejected')?.reason
+      }
+      expect(refused).toMatchObject({ code: 'service_unavailable', cause: { name: 'StoreError' } })
+      expect(ledger.isStuck()).toBe(true)
+      ledger.settle(held, settlement())
+      ledger.flush()
+      reader.run('COMMIT')
+      reader.close()
+      while (ledger.isStuck()) await new Promise((resolve) => setImmediate(resolve))
+      await pair()
+      ledger.flush()
+      store.close()
+      const again = open(path)
+      expect(again.exchanges({ limit: 1_000_000 }).some((row) => row.endedAt === null)).toBe(false)
+      createLedger({ store: again, clock: Date.now, prices: () => () => undefined })
+    },
+    60_000,
+  )
 
   test.skipIf(disk === undefined)(
     'is named where a change or a copy finds it, and changes go on once there is room',

@@ -215,6 +215,12 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       return left
     },
     charge: ring.charge,
+    shortage: () =>
+      path !== undefined && checkpoints?.isShort() === true
+        ? storeError(
+            `The disk of the database ${path} has room left only for ending the requests that are open; make room.`,
+          )
+        : undefined,
     write(batch) {
       let charges: Map<string, number>
       try {
