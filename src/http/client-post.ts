@@ -10,7 +10,7 @@ import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
-import { type ClientBody, openBody, openText, surveyBody } from '../relay/client-body.ts'
+import { type ClientBody, openBody, openText, readLarge } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { openForm } from '../relay/form-body.ts'
 import { wiresOf } from '../relay/route.ts'
@@ -151,12 +151,12 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   })
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
-  const surveying = form === undefined ? surveyBody(bytes, gateway.turns) : undefined
-  const survey = surveying && (await surveying)
+  const reading = form === undefined ? readLarge(bytes, gateway.turns) : undefined
+  const read = reading && (await reading)
   const asSent = await gateway.turns(bytes.byteLength, () => {
     requireStill(gateway, post)
     if (form !== undefined) return openForm(bytes, form)
-    return openBody(bytes, (name) => translates(gateway, post.wire, name), survey)
+    return openBody(bytes, (name) => translates(gateway, post.wire, name), read)
   })
   return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent))
 }

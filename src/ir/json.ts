@@ -1,6 +1,6 @@
 // JSON as types: any wire's body before a codec has read it.
 
-import { requireBounds } from '../lib/json-survey.ts'
+import { requireBounds } from '../lib/json-reader.ts'
 
 export type Json = string | number | boolean | null | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json | undefined }

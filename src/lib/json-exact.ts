@@ -1,7 +1,7 @@
 // JSON in which integers too large for a number stay as written: ids in a tool's arguments must not change.
 
+import { parseBounded, READ_BYTES, requireBounds } from './json-reader.ts'
 import { isDeep } from './json-scan.ts'
-import { parseBounded, requireBounds, SURVEYED_BYTES } from './json-survey.ts'
 
 type Source = { source?: string }
 // Not in TypeScript's library yet: a value that `JSON.stringify` writes as this text.
@@ -34,7 +34,7 @@ const withSources = (text: string): unknown =>
   })
 
 const requireShallow = (text: string): void => {
-  if (text.length < SURVEYED_BYTES && isDeep(text)) throw new RangeError('The JSON is nested too deeply.')
+  if (text.length < READ_BYTES && isDeep(text)) throw new RangeError('The JSON is nested too deeply.')
 }
 
 /** Whether a value is such an integer or any other number. */

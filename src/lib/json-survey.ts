@@ -1,9 +1,8 @@
 // Surveys JSON as its bytes come, without building anything of it: whether it keeps the bounds within which parsing it is
 // cheap, and where its outermost members and its long strings stand. For bytes that are not JSON what it finds is arbitrary:
-// parsing reports the error.
+// parsing reports the error. Where the machine has SIMD for WebAssembly, json-scanner/ does the same faster.
 
 import { ARRAY, ARRAY_END, BACKSLASH, COLON, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
-import type { Turns } from './turns.ts'
 
 /**
  * What JSON may hold at most, so that parsing it holds the event loop for no longer than a few tens of milliseconds. Text of
@@ -35,10 +34,38 @@ export class TooMuchJson extends RangeError {
 /** A member of the outermost object, by positions: of its name's quotes, where its value begins, and where that ends. */
 export type Member = { start: number; nameEnd: number; valueStart: number; end: number }
 
+/** What has been read of a text. Where it is no JSON, what is found is arbitrary. */
+export type Read = {
+  readonly members: readonly Member[]
+  /** Whether it is known to be no JSON. Where it is not known, parsing tells. */
+  readonly faulty: boolean
+  readonly longNumber: boolean
+  readonly open: number
+  /** The long strings in members that are not small, three numbers for each as `Survey.long` has them. */
+  readonly cut: ArrayLike<number>
+  /** The text without what is cut, where it was at hand. */
+  readonly short?: string
+}
+
+/** Reads a text a piece at a time. `end` comes last, whatever happens. */
+export type Reader = {
+  /** Whether there is more to read. Throws `TooMuchJson`. */
+  next(): boolean
+  found(): Read
+  end(): void
+}
+
 const U = 117
 
 /** Strings of more bytes, quotes included, are noted. */
 const LONG = 64
+/** Of such a string its first KEPT bytes are kept, or what comes before its first escape. */
+const KEPT = 16
+/** One that begins with an escape is noted only when it has more than these: written in escapes, a short name has six a character. */
+const LONG_ESCAPED = 600
+
+/** Whether a string of ASCII and without escapes may be but what is kept of a longer one. */
+export const mayBeCut = (text: string): boolean => text.length === KEPT
 
 /** So many digits, and what else belongs to a number, may be more than it holds. */
 const LONG_NUMBER = 16
@@ -57,7 +84,7 @@ const FORM_BITS = 2 ** 18
 export class Survey {
   /** Of the outermost object, if that is what the text is. */
   readonly members: Member[] = []
-  /** Where the contents of strings of more than `LONG` bytes begin and end, names included: two numbers for each. */
+  /** Where the contents of long strings begin, up to where they are kept, and where they end, names included: three numbers for each. */
   readonly long: number[] = []
   /** Whether a string holds what none may: a control character, or an escape that there is not. */
   faulty = false
@@ -75,6 +102,8 @@ export class Survey {
   #quoted = false
   #escape = 0
   #stringStart = 0
+  /** Where this string's first escape is. */
+  #firstEscape = Number.POSITIVE_INFINITY
   /** Whether the next string is a name, and whether this one is. */
   #nameNext = false
   #isName = false
@@ -169,6 +198,7 @@ export class Survey {
     this.#quoted = true
     this.#escape = 0
     this.#stringStart = at
+    this.#firstEscape = Number.POSITIVE_INFINITY
     this.#isName = this.#nameNext
     this.#nameNext = false
     this.#hash = 0
@@ -206,6 +236,7 @@ export class Survey {
       if (code === BACKSLASH) {
         if (++this.#escapes > JSON_BOUNDS.escapes) throw new TooMuchJson('escapes')
         this.#escape = ESCAPED
+        if (this.#firstEscape > this.#seen + at) this.#firstEscape = this.#seen + at - 1
       } else this.faulty = true
     }
     return at
@@ -224,12 +255,17 @@ export class Survey {
 
   #endString(end: number): void {
     this.#quoted = false
-    if (end - this.#stringStart > LONG) this.long.push(this.#stringStart + 1, end - 1)
+    if (end - this.#stringStart > LONG) this.#noteLong(this.#stringStart + 1, end - 1)
     if (this.#depth === 1) {
       this.#tokenEnd = end
       if (this.#isName && this.#member !== undefined) this.#member.nameEnd = end
     }
     if (this.#isName) this.#addToForm()
+  }
+
+  #noteLong(start: number, end: number): void {
+    const kept = Math.min(start + KEPT, this.#firstEscape)
+    if (kept === start + KEPT || end - start + 2 > LONG_ESCAPED) this.long.push(start, kept, end)
   }
 
   #addToForm(): void {
@@ -263,38 +299,39 @@ const plainEnd = (bytes: Uint8Array, from: number): number => {
 
 const PRIME = 0x01000193
 /** Of this process alone: nobody can choose names that are taken for others. */
-const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 1
+export const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 1
 
-/** The survey of bytes that are all there. Throws `TooMuchJson`. */
-export const surveyOf = (bytes: Uint8Array): Survey => {
-  const survey = new Survey()
-  survey.see(bytes)
-  return survey
-}
+/** A member of the outermost object of no more bytes than this is not cut. */
+const SMALL = 4096
 
-/** JSON of fewer bytes costs little whatever it is: it need not be surveyed. */
-export const SURVEYED_BYTES = 32 * 1024
-
-/** How many bytes are surveyed in one turn. */
-const TURN_BYTES = 512 * 1024
-
-/** `surveyOf` in turns of the event loop. */
-export const surveyInTurns = async (bytes: Uint8Array, turns: Turns): Promise<Survey> => {
-  const survey = new Survey()
-  for (let at = 0; at < bytes.length; at += TURN_BYTES) {
-    const piece = bytes.subarray(at, at + TURN_BYTES)
-    await turns(piece.length, () => survey.see(piece))
+/** Of long strings, those that lie within a member that is not small. Both are in the order of the text. */
+export const cutOf = (members: readonly Member[], long: readonly number[]): number[] => {
+  const cut: number[] = []
+  let member = 0
+  for (let one = 0; one < long.length; one += 3) {
+    const start = long[one] as number
+    while ((members[member]?.end ?? start) < start) member++
+    const { valueStart = start, end = start } = members[member] ?? {}
+    if (start > valueStart && end - valueStart > SMALL)
+      cut.push(start, long[one + 1] as number, long[one + 2] as number)
   }
-  return survey
+  return cut
 }
 
-/** Throws `TooMuchJson`. */
-export const requireBounds = (text: string): void => {
-  if (text.length >= SURVEYED_BYTES) surveyOf(Buffer.from(text))
-}
-
-/** `JSON.parse` within the bounds. Throws `TooMuchJson` too. */
-export const parseBounded = (text: string): unknown => {
-  requireBounds(text)
-  return JSON.parse(text)
+/** Surveys bytes that are all there, so many in one piece. */
+export const surveyPieces = (bytes: Uint8Array, pieceBytes: number): Reader => {
+  const survey = new Survey()
+  let at = 0
+  return {
+    next() {
+      survey.see(bytes.subarray(at, at + pieceBytes))
+      at += pieceBytes
+      return at < bytes.length
+    },
+    found() {
+      const { members, faulty, longNumber, open, long } = survey
+      return { members, faulty, longNumber, open, cut: cutOf(members, long) }
+    },
+    end() {},
+  }
 }

@@ -1,8 +1,9 @@
 // A provider's answer as it is read: decompressed, as text within a bound, and with the gateway's name for its model.
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
+import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
-import { SURVEYED_BYTES, surveyInTurns, TooMuchJson } from '../lib/json-survey.ts'
+import { TooMuchJson } from '../lib/json-survey.ts'
 import type { Turns } from '../lib/turns.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
@@ -100,10 +101,10 @@ const BEGINNING = 64
 
 /** Throws GatewayError for JSON that holds more than it may. */
 const textOf = async (bytes: Uint8Array, turns: Turns | undefined): Promise<string> => {
-  const isLarge = turns !== undefined && bytes.byteLength >= SURVEYED_BYTES
+  const isLarge = turns !== undefined && bytes.byteLength >= READ_BYTES
   if (isLarge && JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) {
     try {
-      await surveyInTurns(bytes, turns)
+      await readInTurns(bytes, turns)
     } catch (error) {
       throw error instanceof TooMuchJson ? malformedAnswer(error) : error
     }

@@ -7,17 +7,10 @@ import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { type Outline, outline } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
+import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
-import {
-  type Bound,
-  JSON_BOUNDS,
-  SURVEYED_BYTES,
-  type Survey,
-  surveyInTurns,
-  surveyOf,
-  TooMuchJson,
-} from '../lib/json-survey.ts'
+import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
 import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
@@ -58,14 +51,14 @@ const ONCE: Names = {
   has: (name, isContainer) => isContainer || DECISIVE.has(String(name)) || decidesWithin(String(name)),
 }
 
-/** The survey of a large body; a small one needs none, and is not waited for. Throws `invalid_request` for what holds more than it may. */
-export const surveyBody = (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Survey> | undefined =>
-  isLarge(bytes) ? surveyInTurns(bytes, turns).catch(refuseTooMuch) : undefined
+/** What a large body holds; a small one is not waited for. Throws `invalid_request` for what holds more than it may. */
+export const readLarge = (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Read> | undefined =>
+  isLarge(bytes) ? readInTurns(bytes, turns).catch(refuseTooMuch) : undefined
 
 /** The same at once. */
-const surveyNow = (bytes: Uint8Array<ArrayBuffer>): Survey | undefined => {
+const readLargeNow = (bytes: Uint8Array<ArrayBuffer>): Read | undefined => {
   try {
-    return isLarge(bytes) ? surveyOf(bytes) : undefined
+    return isLarge(bytes) ? readNow(bytes) : undefined
   } catch (cause) {
     return refuseTooMuch(cause)
   }
@@ -75,7 +68,7 @@ const refuseTooMuch = (cause: unknown): never => {
   throw cause instanceof TooMuchJson ? tooMuch(cause) : cause
 }
 
-const isLarge = ({ byteLength }: Uint8Array): boolean => byteLength >= SURVEYED_BYTES
+const isLarge = ({ byteLength }: Uint8Array): boolean => byteLength >= READ_BYTES
 
 const tooMuch = (cause: TooMuchJson): GatewayError => {
   const { bound } = cause
@@ -93,21 +86,21 @@ const HELD: Record<Exclude<Bound, 'depth'>, string> = {
 }
 
 /**
- * Throws `invalid_json`, and `invalid_request` for JSON that is no object. A large body, which has a survey, is outlined:
- * parsing a small one costs little. `translates`: whether a body for that model will be translated, which needs all of it: no
+ * Throws `invalid_json`, and `invalid_request` for JSON that is no object. A large body, which has been read, is
+ * outlined: parsing a small one costs little. `translates`: whether a body for that model will be translated, which needs all of it: no
  * outline is made first.
  */
 export const openBody = (
   bytes: Uint8Array<ArrayBuffer>,
   translates: (model: string) => boolean = () => false,
-  survey: Survey | undefined = surveyNow(bytes),
+  read: Read | undefined = readLargeNow(bytes),
 ): ClientBody => {
-  if (survey === undefined || bytes[0] === BOM) return openText(bodyText(bytes))
+  if (read === undefined || bytes[0] === BOM) return openText(bodyText(bytes))
   const model = modelAhead(bytes)
-  const plain = !survey.longNumber
+  const plain = !read.longNumber
   if (model !== undefined && translates(model)) return openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { value, outermost, cut } = parsed(() => outline(bytes, survey))
+  const { value, outermost, cut } = parsed(() => outline(bytes, read))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes, plain)
@@ -137,9 +130,10 @@ export const openBody = (
 /** What the parts of strings that an outline has cut weigh. */
 const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
   let weight = 0
-  for (const { start, kept, end } of cut) {
-    const length = end - start
-    weight -= kept - start
+  for (let one = 0; one < cut.length; one += 3) {
+    const start = cut[one] as number
+    const length = (cut[one + 2] as number) - start
+    weight -= (cut[one + 1] as number) - start
     if (length < FILE_BYTES) weight += length
     else
       weight += countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
@@ -148,8 +142,12 @@ const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
 }
 
 /** How long the parts are that an outline has cut, of strings in such members. */
-const bytesCut = (bytes: Buffer, cut: Outline['cut'], counts: (name: string) => boolean): number =>
-  cut.reduce((sum, { start, kept, end }) => sum + (counts(nameBefore(bytes, start)) ? end - kept : 0), 0)
+const bytesCut = (bytes: Buffer, cut: Outline['cut'], counts: (name: string) => boolean): number => {
+  let sum = 0
+  for (let one = 0; one < cut.length; one += 3)
+    if (counts(nameBefore(bytes, cut[one] as number))) sum += (cut[one + 2] as number) - (cut[one + 1] as number)
+  return sum
+}
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
 const nameBefore = (bytes: Buffer, start: number): string =>

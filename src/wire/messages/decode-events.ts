@@ -3,7 +3,7 @@
 import { brokenOff } from '../../ir/fold.ts'
 import { isObject } from '../../ir/json.ts'
 import { parseExact } from '../../lib/json-exact.ts'
-import { parseBounded } from '../../lib/json-survey.ts'
+import { parseBounded } from '../../lib/json-reader.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'

@@ -1,8 +1,8 @@
 // Edits of a responses body that passes to a provider of the same wire.
 
 import { asList, asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { mayBeCut } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
+import { mayBeCut } from '../../lib/json-survey.ts'
 import type { PassCodec } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'

@@ -1,0 +1,55 @@
+// Reads large JSON before anything is built of it: whether it keeps the bounds, and where its members and long strings
+// stand. By the scanner where the machine has what that takes, else by the survey, which finds the same.
+
+import { scanPieces } from './json-scanner/pieces.ts'
+import { type Read, type Reader, surveyPieces } from './json-survey.ts'
+import type { Turns } from './turns.ts'
+
+/** JSON of fewer bytes costs little whatever it is: it need not be read before it is parsed. */
+export const READ_BYTES = 32 * 1024
+
+/** How many bytes are read in one turn. */
+const TURN_BYTES = 512 * 1024
+
+/** A byte order mark is no part of the text, but what reads a provider's text leaves it out. */
+const withoutMark = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+
+const readerOf = (bytes: Uint8Array): Reader => {
+  const text = withoutMark(bytes)
+  return scanPieces(text) ?? surveyPieces(text, TURN_BYTES)
+}
+
+/** Bytes that are all there, read at once. Throws `TooMuchJson`. */
+export const readNow = (bytes: Uint8Array): Read => {
+  const reader = readerOf(bytes)
+  try {
+    while (reader.next());
+    return reader.found()
+  } finally {
+    reader.end()
+  }
+}
+
+/** The same in turns of the event loop. */
+export const readInTurns = async (bytes: Uint8Array, turns: Turns): Promise<Read> => {
+  const reader = readerOf(bytes)
+  const size = Math.min(bytes.length, TURN_BYTES)
+  try {
+    while (await turns(size, reader.next));
+    return reader.found()
+  } finally {
+    reader.end()
+  }
+}
+
+/** Throws `TooMuchJson`. */
+export const requireBounds = (text: string): void => {
+  if (text.length >= READ_BYTES) readNow(Buffer.from(text))
+}
+
+/** `JSON.parse` within the bounds. Throws `TooMuchJson` too. */
+export const parseBounded = (text: string): unknown => {
+  requireBounds(text)
+  return JSON.parse(text)
+}
