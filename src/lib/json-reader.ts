@@ -36,7 +36,7 @@ export const readInTurns = async (bytes: Uint8Array, turns: Turns): Promise<Read
   const reader = readerOf(bytes)
   const size = Math.min(bytes.length, TURN_BYTES)
   try {
-    while (await turns(size, reader.next));
+    while (await turns(size, () => reader.next()));
     return reader.found()
   } finally {
     reader.end()

@@ -1,6 +1,15 @@
 // Drives the scanner: lays one piece of a text after the other into its memory, which never grows.
 
-import { type Bound, cutOf, JSON_BOUNDS, type Member, type Reader, SEED, TooMuchJson } from '../json-survey.ts'
+import {
+  type Bound,
+  cutOf,
+  JSON_BOUNDS,
+  type Member,
+  type Read,
+  type Reader,
+  SEED,
+  TooMuchJson,
+} from '../json-survey.ts'
 import { SCANNER } from './scanner-wasm.ts'
 
 /** As much as its memory has room for. */
@@ -13,6 +22,7 @@ const BEHIND = 16
 /** What `read` says; from FIRST_BOUND on, a bound. */
 const MORE = 0
 const WHOLE = 1
+const INVALID = 2
 const FIRST_BOUND = 3
 const BOUNDS: readonly Bound[] = ['depth', 'containers', 'values', 'forms', 'escapes', 'digits']
 
@@ -39,64 +49,70 @@ let module: WebAssembly.Module | null | undefined
 const idle: Scanner[] = []
 const MOST_IDLE = 2
 
-const scanner = (): Scanner | undefined => {
-  const kept = idle.pop()
-  if (kept !== undefined) return kept
-  module ??= compiled() ?? null
-  if (module === null) return undefined
+const take = (): Scanner => {
+  const kept = idle.pop() ?? made()
+  kept.exports.begin(SEED, ...MOST)
+  return kept
+}
+const MOST = BOUNDS.map((bound) => JSON_BOUNDS[bound])
+
+const made = (): Scanner => {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES })
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+  const { exports } = new WebAssembly.Instance(module as WebAssembly.Module, { env: { memory } })
   return { exports: exports as Exports, bytes: Buffer.from(memory.buffer), words: new Uint32Array(memory.buffer) }
 }
 
-/** Undefined where there is no scanner. */
+const mayScan = (): boolean => {
+  module ??= compiled() ?? null
+  return module !== null
+}
+
+/** Undefined where there is no scanner. One is taken with the first piece, and given back with the last. */
 export const scanPieces = (bytes: Uint8Array, pieceBytes = PIECE_BYTES): Reader | undefined => {
-  const taken = scanner()
-  if (taken === undefined) return undefined
-  const { exports, bytes: memory, words } = taken
-  const text = exports.TEXT.value
+  if (!mayScan()) return undefined
   const members: Member[] = []
   const long: number[] = []
   let at = 0
-  let verdict = MORE
-  let cut: ArrayLike<number> | undefined
-  let short: string | undefined
+  let taken: Scanner | undefined
+  let read: Read = { members, faulty: true, longNumber: false, open: -1, cut: long }
 
-  const gather = (): void => {
-    for (let word = exports.LONG.value / 4; word < exports.longEnd.value / 4; word++) long.push(words[word] as number)
+  const readPiece = ({ exports, bytes: memory, words }: Scanner): boolean => {
+    const from = at
+    const text = exports.TEXT.value
+    const length = Math.min(pieceBytes, bytes.length - from)
+    memory.set(length === bytes.length ? bytes : bytes.subarray(from, from + length), text)
+    memory.fill(0, text + length, text + length + BEHIND)
+    const verdict = exports.read(from, length, from + length === bytes.length)
+    const bound = BOUNDS[verdict - FIRST_BOUND]
+    if (bound !== undefined) throw new TooMuchJson(bound)
+    at += exports.consumed.value
+    for (let word = exports.MEMBERS.value / 4; word < exports.membersEnd.value / 4; word += 4)
+      members.push(memberAt(words, word))
+    if (verdict === INVALID) return false
+    const noted = exports.LONG.value / 4
+    const whole = { members, faulty: false, longNumber: exports.longNumber.value === 1, open: exports.open.value }
+    if (verdict === WHOLE && from === 0) {
+      // It is all there, and cut in place.
+      const short = memory.toString('utf8', text, text + exports.shorten())
+      read = { ...whole, cut: words.slice(noted, exports.longEnd.value / 4), short }
+      return false
+    }
+    for (let word = noted; word < exports.longEnd.value / 4; word++) long.push(words[word] as number)
+    if (verdict === WHOLE) read = { ...whole, cut: cutOf(members, long) }
+    return verdict === MORE
   }
 
-  /** A text that was there in one piece is cut in place. */
-  const shorten = (): void => {
-    const length = exports.shorten()
-    cut = words.slice(exports.LONG.value / 4, exports.longEnd.value / 4)
-    short = memory.toString('utf8', text, text + length)
-  }
-
-  exports.begin(SEED, ...BOUNDS.map((bound) => JSON_BOUNDS[bound]))
   return {
     next() {
-      const from = at
-      const length = Math.min(pieceBytes, bytes.length - from)
-      memory.set(length === bytes.length ? bytes : bytes.subarray(from, from + length), text)
-      memory.fill(0, text + length, text + length + BEHIND)
-      verdict = exports.read(from, length, from + length === bytes.length)
-      const bound = BOUNDS[verdict - FIRST_BOUND]
-      if (bound !== undefined) throw new TooMuchJson(bound)
-      at += exports.consumed.value
-      for (let word = exports.MEMBERS.value / 4; word < exports.membersEnd.value / 4; word += 4)
-        members.push(memberAt(words, word))
-      if (verdict === WHOLE && from === 0) shorten()
-      else gather()
-      return verdict === MORE
+      taken ??= take()
+      const more = readPiece(taken)
+      if (!more) this.end()
+      return more
     },
-    found() {
-      const read = { members, faulty: verdict !== WHOLE, longNumber: exports.longNumber.value === 1 }
-      const open = exports.open.value
-      return { ...read, open, cut: cut ?? cutOf(members, long), ...(short === undefined ? {} : { short }) }
-    },
+    found: () => read,
     end() {
-      if (idle.length < MOST_IDLE) idle.push(taken)
+      if (taken !== undefined && idle.length < MOST_IDLE) idle.push(taken)
+      taken = undefined
     },
   }
 }
