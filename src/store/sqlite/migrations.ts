@@ -10,6 +10,7 @@ import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
 import serverTools from '../../../drizzle/0007_server_tools.sql' with { type: 'text' }
 import topUps from '../../../drizzle/0008_top_ups.sql' with { type: 'text' }
 import secondFactors from '../../../drizzle/0009_second_factors.sql' with { type: 'text' }
+import budgets from '../../../drizzle/0010_budgets.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0007_server_tools', sql: serverTools },
   { name: '0008_top_ups', sql: topUps },
   { name: '0009_second_factors', sql: secondFactors },
+  { name: '0010_budgets', sql: budgets },
 ]

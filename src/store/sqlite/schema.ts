@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
+import { UNITS } from '../../keys/budget.ts'
 import { RENEWALS } from '../../keys/renewal.ts'
 import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
@@ -69,7 +70,14 @@ const counts = {
  * Exchanges in flight, the counts their progress so far: a table of a few pages, written before each provider call. At
  * its settlement an exchange moves to `exchanges` under the same `row`.
  */
-export const reservations = sqliteTable('reservations', { ...begun, ...counts })
+export const reservations = sqliteTable('reservations', {
+  ...begun,
+  ...counts,
+  /** What was set aside of the budgets in money. */
+  reservedMicroUsd: integer('reserved_micro_usd').notNull().default(0),
+  /** The budgets it counts against, by their ids; null: none. */
+  budgets: text('budgets', { mode: 'json' }).$type<string[]>(),
+})
 
 /**
  * Exchanges that ended, each written once. `row` follows the order of arrival, and so does `startedAt`: times are found
@@ -93,6 +101,8 @@ export const exchanges = sqliteTable(
     ...counts,
     estimated: integer('estimated', { mode: 'boolean' }).notNull().default(false),
     costMicroUsd: integer('cost_micro_usd').notNull().default(0),
+    /** The part of the cost that is of calls, images and the like, and not of tokens; null: none. */
+    feesMicroUsd: integer('fees_micro_usd'),
     rawUsage: text('raw_usage'),
     /** The attempts, where there were several or one failed: a single one that answered is described by other columns. */
     trail: text('trail', { mode: 'json' }).$type<AttemptNote[]>(),
@@ -206,11 +216,61 @@ export const audit = sqliteTable(
   (t) => [index('audit_target').on(t.target)],
 )
 
+/**
+ * What a key, a member, a team or the whole gateway may use; `id` is `key:key_…`, `member:mem_…`, `team:team_…` or `gateway`.
+ * `amount` null: there is none any more. Both counters go on whatever the unit is. `version` as that of keys.
+ */
+export const budgets = sqliteTable(
+  'budgets',
+  {
+    id: text('id').primaryKey(),
+    unit: text('unit', { enum: UNITS }).notNull(),
+    /** Whole micro-USD, or tokens. */
+    amount: integer('amount'),
+    renews: text('renews', { enum: RENEWALS }),
+    /** Percent of the amount. */
+    warnAt: text('warn_at', { mode: 'json' }).$type<number[]>().notNull(),
+    usedTokens: integer('used_tokens').notNull().default(0),
+    usedMicroUsd: integer('used_micro_usd').notNull().default(0),
+    /** From when it counts: when it was set, or renewed last. */
+    since: integer('since').notNull(),
+    /** The highest mark passed since then; 0: none. */
+    marked: integer('marked').notNull().default(0),
+    version: integer('version').notNull(),
+  },
+  (t) => [index('budgets_version').on(t.version)],
+)
+
+/** Marks that budgets have passed, each once in a period; written with the counter that passed it. */
+export const budgetMarks = sqliteTable(
+  'budget_marks',
+  {
+    row: integer('row').primaryKey(),
+    at: integer('at').notNull(),
+    budget: text('budget').notNull(),
+    /** The period: when it began to count. */
+    since: integer('since').notNull(),
+    /** Percent of the amount. */
+    mark: integer('mark').notNull(),
+    unit: text('unit', { enum: UNITS }).notNull(),
+    amount: integer('amount').notNull(),
+    used: integer('used').notNull(),
+  },
+  (t) => [uniqueIndex('budget_marks_once').on(t.budget, t.since, t.mark)],
+)
+
 export const settings = sqliteTable('settings', {
   name: text('name').primaryKey(),
   value: text('value', { mode: 'json' }).notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
+
+/** Named groups of members. */
+export const teams = sqliteTable(
+  'teams',
+  { id: text('id').primaryKey(), name: text('name').notNull(), createdAt: integer('created_at').notNull() },
+  (t) => [uniqueIndex('teams_name').on(sql`lower(${t.name})`)],
+)
 
 /** People of the dashboard, by name without regard to case. An invited member has an invitation and no password yet. */
 export const members = sqliteTable(
@@ -230,6 +290,8 @@ export const members = sqliteTable(
     removedAt: integer('removed_at'),
     /** What the member's own keys may be made of; null: no limits. */
     limits: text('limits', { mode: 'json' }).$type<MemberLimits>(),
+    /** The one team they are in; null: none. */
+    teamId: text('team_id'),
   },
   (t) => [
     // The name of a removed member is free again.
