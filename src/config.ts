@@ -17,6 +17,7 @@ import { checkShape, soundPart } from './config/shape.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
+import { type Calendar, calendarOf, UTC } from './lib/calendar.ts'
 import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
@@ -35,6 +36,11 @@ export type Config = {
   /** `hosts`: who asks for none of these gets no dashboard; none: any. `api`: where clients reach the API, if it is said. */
   admin: { hosts: string[]; api: string | undefined }
   dataDir: string
+  /** IANA: by whose clocks days, renewals, bills and dates without a time go. `calendar` is that zone's. */
+  timeZone: string
+  calendar: Calendar
+  /** Of the whole gateway; undefined: none. */
+  budget: FileConfig['budget']
   bodyLimitBytes: number
   /** How long a request's body may take to arrive, beside what its size takes at 16 KB a second. */
   bodyTimeoutMs: number
@@ -115,6 +121,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const brands = readBrands(providers)
   const models = readModels(reader, providers, brands)
   const names = readNames(reader, providers, models, brands)
+  const calendar = readCalendar(reader)
   const token = file.metrics?.token
   const given = { flags, env, file, source }
   const listen = { host: readHost(given, problems), port: readPort(given, problems) }
@@ -127,6 +134,9 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
       api: file.admin?.api?.replace(/\/+$/, '').replace(/\/v1$/, ''),
     },
     dataDir: readData(given, cwd, directory, problems),
+    timeZone: calendar.zone,
+    calendar,
+    budget: readBudget(reader),
     bodyLimitBytes: readBodyLimit(reader),
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
     khrPerUsd: file.rate?.khr_per_usd ?? 4100,
@@ -169,6 +179,20 @@ const followsFrom = ({ source, path }: Problem, faults: readonly Problem[]): boo
 
 /** `models.mine.price` → `models.mine`. */
 const entryOf = (path: string): string => /^\w+(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])?/.exec(path)?.[0] ?? path
+
+const readCalendar = ({ file, report }: Reader): Calendar => {
+  const zone = file.time_zone ?? 'UTC'
+  const calendar = calendarOf(zone)
+  if (calendar === undefined)
+    report('time_zone', mismatch(zone, 'a time zone such as UTC, Asia/Phnom_Penh or Europe/Berlin'))
+  return calendar ?? UTC
+}
+
+const readBudget = ({ file: { budget }, report }: Reader): FileConfig['budget'] => {
+  if (budget === undefined || (budget.usd === undefined) !== (budget.tokens === undefined)) return budget
+  report('budget', `found ${budget.usd === undefined ? 'neither' : 'both'} usd and tokens, allowed: one of them`)
+  return undefined
+}
 
 /** In bytes. No request of a model fits into a kilobyte for long: who wrote so few meant another unit. */
 const readBodyLimit = ({ file, warn }: Reader): number => {

@@ -3,6 +3,7 @@
 import { createCatalogue } from './catalogue/catalogue.ts'
 import { createSettings, type Settings } from './config/settings.ts'
 import type { Config } from './config.ts'
+import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
 import { createLedger } from './ledger/create.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
@@ -95,7 +96,9 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
       }),
     isResumed: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: () => (gateway ?? configured).catalogue.price,
+    calendar: config.calendar,
   })
+  setBudget({ config, store })
   const { recovered } = ledger
   if (recovered > 0)
     log.warn('a previous process was killed: what it left open is settled by its last figures', {
@@ -150,6 +153,14 @@ export const reportEnded = ({ log, metrics, live }: Gateway, exchange: Ended, su
   log.exchange(exchange, summary)
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
+}
+
+/** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */
+export const setBudget = ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): void => {
+  const terms = budget === undefined ? null : termsOf(budget)
+  const known = store.budgets.get(GATEWAY)
+  const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
+  if (!same) store.budgets.set(GATEWAY, terms, { kind: 'system', id: 'configuration' })
 }
 
 /** The parts of a gateway that are made from its configuration alone: made again when that is reloaded. */

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   catalogue: ['ir'],
   keys: ['errors', 'lib'],
   members: ['errors', 'lib', 'keys'],
-  ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
+  ledger: ['ir', 'errors', 'keys', 'catalogue', 'store', 'lib'],
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
   store: ['keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],
   config: ['catalogue', 'provider', 'keys', 'members', 'admin-api', 'ir', 'lib'],

@@ -42,8 +42,11 @@ const KeyMembers = {
   tpm: Type.Optional(Nullable(Count)),
   concurrency: Type.Optional(Nullable(Count)),
   server_tools: Type.Optional(S.ServerTools),
+  budget: Type.Optional(Nullable(S.BudgetTerms)),
 }
 const Limits = Type.Partial(S.MemberLimits, Closed)
+/** `team`: its id; null: none. */
+const Belonging = { team: Type.Optional(Nullable(Given)), budget: Type.Optional(Nullable(S.BudgetTerms)) }
 
 export const CONTRACT = {
   'session.get': { output: S.Session },
@@ -76,12 +79,17 @@ export const CONTRACT = {
   },
   'members.list': { output: list(S.Member) },
   'members.invite': {
-    body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits) }),
+    body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits), ...Belonging }),
     output: Invited,
   },
   'members.update': {
     params: Id,
-    body: input({ name: Type.Optional(Name), role: Type.Optional(S.Role), limits: Type.Optional(Limits) }),
+    body: input({
+      name: Type.Optional(Name),
+      role: Type.Optional(S.Role),
+      limits: Type.Optional(Limits),
+      ...Belonging,
+    }),
     output: S.Member,
   },
   'members.renew-invitation': {
@@ -94,6 +102,19 @@ export const CONTRACT = {
     query: input({ keys: oneOf(['revoke', 'keep'], { default: 'revoke' }) }),
     output: Done,
   },
+  'teams.list': { output: list(S.Team) },
+  'teams.create': {
+    body: input({ name: Name, budget: Type.Optional(Nullable(S.BudgetTerms)) }),
+    output: S.Team,
+  },
+  'teams.update': {
+    params: Id,
+    body: input({ name: Type.Optional(Name), budget: Type.Optional(Nullable(S.BudgetTerms)) }),
+    output: S.Team,
+  },
+  'teams.remove': { params: Id, output: Done },
+  'budgets.list': { output: list(S.OwnedBudget) },
+  'budgets.reset': { params: Id, output: S.Budget },
   'keys.list': {
     query: input({
       search: Type.Optional(Type.String({ maxLength: 200, description: 'In label, id or owner.' })),

@@ -32,6 +32,34 @@ export const ServerTools = Type.Union(
   { description: 'Tools that run at the vendor: all, none, or those named, such as web_search or mcp.' },
 )
 
+const BudgetRenewal = oneOf(['day', 'week', 'month', 'never'])
+const Percents = Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), { maxItems: 10 })
+
+/** What a key, a member, a team or the whole gateway may use, as it is given: in `usd` or in `tokens`. */
+export const BudgetTerms = Type.Object(
+  {
+    usd: Type.Optional(Type.Number({ minimum: 0, maximum: 1e9 })),
+    tokens: Type.Optional(Type.Integer({ minimum: 0, maximum: Math.floor(Number.MAX_SAFE_INTEGER / 100) })),
+    renews: Type.Optional(BudgetRenewal),
+    warn_at: Type.Optional(Percents),
+  },
+  { ...Closed, description: 'In usd or in tokens; warn_at is percent of it (80 and 100).' },
+)
+
+/** `used` and `remaining` are whole micro-USD, or tokens, as the budget is; both of what was used are counted. */
+export const Budget = Type.Object({
+  usd: Nullable(Type.Number()),
+  tokens: Nullable(Count),
+  renews: BudgetRenewal,
+  warn_at: Percents,
+  used: Count,
+  remaining: Count,
+  used_tokens: Count,
+  used_micro_usd: Count,
+  since: Time,
+  renews_at: Nullable(Time),
+})
+
 export const Role = oneOf(['admin', 'member'])
 
 /** What a member's own keys may be made of; null is no limit. Admins have none. */
@@ -57,9 +85,28 @@ export const Member = Type.Object({
   status: oneOf(['active', 'invited']),
   second_factor: Type.Boolean(),
   limits: MemberLimits,
+  team: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  budget: Nullable(Budget),
   keys: Count,
   created_at: Time,
   invitation_expires_at: Nullable(Time),
+})
+
+/** A named group of members; a member is in at most one. */
+export const Team = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  members: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+  keys: Type.Integer({ description: 'That its members have, revoked and expired ones too.' }),
+  budget: Nullable(Budget),
+  created_at: Time,
+})
+
+/** A budget with its owner; `owner` is null for the gateway's. */
+export const OwnedBudget = Type.Object({
+  kind: oneOf(['key', 'member', 'team', 'gateway']),
+  owner: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  budget: Budget,
 })
 
 /** Shown once. `path` is the page's own, for the page to put its origin before. */
@@ -138,6 +185,7 @@ export const Key = Type.Object({
   tpm: Nullable(Count),
   concurrency: Nullable(Count),
   server_tools: ServerTools,
+  budget: Nullable(Budget),
 })
 
 /** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */
@@ -444,6 +492,10 @@ export type Role = Static<typeof Role>
 export type ServerTools = Static<typeof ServerTools>
 export type MemberLimits = Static<typeof MemberLimits>
 export type Member = Static<typeof Member>
+export type BudgetTerms = Static<typeof BudgetTerms>
+export type Budget = Static<typeof Budget>
+export type OwnedBudget = Static<typeof OwnedBudget>
+export type Team = Static<typeof Team>
 export type Invitation = Static<typeof Invitation>
 export type RateLimits = Static<typeof RateLimits>
 export type Session = Static<typeof Session>

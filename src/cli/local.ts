@@ -17,7 +17,8 @@ import { requireModels } from './read.ts'
 export const localBackend = (where: Where, io: Io): Backend => {
   const config = requireData(where, io)
   const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
-  const shown = (key: Key): ShownKey => shownKey(key, io.now())
+  const shown = (key: Key, { budgets }: Store): ShownKey =>
+    shownKey(key, { now: io.now(), calendar: config.calendar, budgets })
   // What an admin has set on the dashboard stands over the file, here as in the server.
   const settingsOf = (store: Store) =>
     createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
@@ -33,29 +34,35 @@ export const localBackend = (where: Where, io: Io): Backend => {
           },
           CLI_ACTOR,
         )
-        return { key: shown(key), secret }
+        return { key: shown(key, store), secret }
       })
     },
-    listKeys: () => read((store) => store.keys.list().toSorted(oldestFirst).map(shown)),
-    getKey: (id) => read((store) => shown(requireKey(store, id))),
+    listKeys: () =>
+      read((store) =>
+        store.keys
+          .list()
+          .toSorted(oldestFirst)
+          .map((key) => shown(key, store)),
+      ),
+    getKey: (id) => read((store) => shown(requireKey(store, id), store)),
     updateKey: async (id, { models, resetUsage, ...change }) => {
       const named = models === undefined ? {} : { models: requireModels('--models', models, config) }
       const reset = resetUsage ? { tokensUsed: 0 as const } : {}
       return read((store) => {
         requireKey(store, id)
-        return shown(store.keys.update(id, { ...change, ...named, ...reset }, CLI_ACTOR))
+        return shown(store.keys.update(id, { ...change, ...named, ...reset }, CLI_ACTOR), store)
       })
     },
     revokeKey: (id) =>
       read((store) => {
         requireKey(store, id)
-        return shown(store.keys.revoke(id, CLI_ACTOR))
+        return shown(store.keys.revoke(id, CLI_ACTOR), store)
       }),
     rotateKey: (id, graceMs) =>
       read((store) => {
         requireKey(store, id)
         const { key, secret } = store.keys.rotate(id, graceMs, CLI_ACTOR)
-        return { key: shown(key), secret }
+        return { key: shown(key, store), secret }
       }),
     usage: ({ keyId, ...query }) =>
       read((store) => {

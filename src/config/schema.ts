@@ -300,6 +300,32 @@ export const FileSchema = Type.Object(
         closed,
       ),
     ),
+    time_zone: Type.Optional(
+      Type.String({
+        description:
+          'By whose clocks days, weeks, months, renewals and dates without a time go: an IANA name (default UTC). A change counts from the next start on',
+        minLength: 1,
+        allowed: 'a time zone such as UTC, Asia/Phnom_Penh or Europe/Berlin',
+      }),
+    ),
+    budget: Type.Optional(
+      Type.Object(
+        {
+          usd: Type.Optional(Type.Number({ description: 'What may be spent', minimum: 0, maximum: 1e9 })),
+          tokens: Type.Optional(count('In place of usd: what may be used')),
+          renews: Type.Optional(
+            oneOf(['day', 'week', 'month', 'never'], 'When it begins again, by the time zone (default never)'),
+          ),
+          warn_at: Type.Optional(
+            Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
+              description: 'Percent at which it is told (default 80 and 100)',
+              maxItems: 10,
+            }),
+          ),
+        },
+        { ...closed, description: 'What all keys together may use' },
+      ),
+    ),
     providers: Type.Optional(
       Type.Record(Type.String(), Provider, { description: 'vendor_a, vendor_b, or providers of your own' }),
     ),

@@ -5,7 +5,6 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import type { ChatWire } from '../ir/wire.ts'
-import { leftOf } from '../ledger/admission.ts'
 import { answerHeaders } from '../relay/answer-headers.ts'
 import { type CountingWire, countingWire, countPrompt } from '../relay/count.ts'
 import type { ClientRequest, CountSummary } from '../relay/exchange.ts'
@@ -35,7 +34,7 @@ export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) =>
 const begin = async (gateway: Gateway, post: Post, check: Check): Promise<ClientRequest> => {
   const { wire, request, id, key, ticket } = post
   const opened = await openPost(gateway, post, check)
-  leftOf(key)
+  gateway.ledger.requireLeft(key)
   const client = enter(gateway, post)
   return {
     ...opened,

@@ -3,6 +3,7 @@
 import { Elysia } from 'elysia'
 import type { Model } from '../catalogue/model.ts'
 import { type Gateway, reportEnded } from '../gateway.ts'
+import type { JsonObject } from '../ir/json.ts'
 import { totalTokens } from '../ir/usage.ts'
 import { isChatWire, type Operation } from '../ir/wire.ts'
 import { type ClientBody, withEstimate } from '../relay/client-body.ts'
@@ -25,6 +26,12 @@ export const inference = (gateway: Gateway, { asked, paths }: Endpoint) => {
   return app
 }
 
+/** What of a request may make its tokens dearer; undefined: nothing. */
+const classesAsked = ({ service_tier: tier, speed, inference_geo: geo }: JsonObject): string[] | undefined => {
+  if (tier === undefined && speed === undefined && geo === undefined) return undefined
+  return [tier, speed, geo].filter((name) => typeof name === 'string')
+}
+
 /** In a scope of its own: what `begin` leaves behind lives as long as the exchange, and would hold the body. */
 const leastInputOf = (body: ClientBody) => (): number => body.leastInput
 
@@ -40,6 +47,8 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     exchangeId: id,
     key,
     model: model.id,
+    fallbacks: gateway.fallbacks[model.id],
+    classes: classesAsked(outline),
     wire,
     stream,
     inputEstimate,

@@ -3,10 +3,12 @@
 import { Elysia } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import { ownerOfBudget } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
 import { nextRenewal } from '../keys/renewal.ts'
 import { iso } from '../lib/iso-time.ts'
 import { DAY_MS, startOfSpan } from '../lib/spans.ts'
+import { shownBudget } from '../observe/shown.ts'
 import { addFigures, NO_FIGURES } from '../store/figures.ts'
 import { sumsView } from './admin/view.ts'
 import { pathsOf } from './endpoints.ts'
@@ -66,8 +68,13 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
 }
 
 /** What the key may be used for, and when its quota renews: nobody should learn that from a refusal. */
-const termsOf = ({ clock, config: { limits } }: Gateway, key: Key) => ({
-  renews: key.renews === undefined ? null : { every: key.renews, at: iso(nextRenewal(key.renews, clock())) },
+const termsOf = ({ clock, config: { limits, calendar }, store: { budgets } }: Gateway, key: Key) => ({
+  renews: key.renews === undefined ? null : { every: key.renews, at: iso(nextRenewal(key.renews, clock(), calendar)) },
+  budgets: budgets.of(key).map((budget) => ({
+    of: ownerOfBudget(budget.id).kind,
+    ...shownBudget(budget, { now: clock(), calendar }),
+  })),
+  time_zone: calendar.zone,
   allowed_models: key.models,
   limits: {
     rpm: boundOf(key.rpm ?? limits.rpm),

@@ -1,5 +1,6 @@
 // A key: what a client shows us, what it may use and how much.
 
+import type { BudgetTerms } from './budget.ts'
 import type { Renewal } from './renewal.ts'
 import type { ServerTools } from './server-tools.ts'
 
@@ -47,6 +48,8 @@ export type NewKey = {
   concurrency?: number | null | undefined
   serverTools?: ServerTools | undefined
   ownerId?: string | undefined
+  /** Null: none. */
+  budget?: BudgetTerms | null | undefined
 }
 
 /**

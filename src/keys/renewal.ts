@@ -1,17 +1,11 @@
-// Quotas that renew: a key's used tokens are set back to 0 when a day, a week or a month begins, in UTC.
+// Quotas and budgets that renew: what was used is set back to 0 when a day, a week or a month begins, by the clocks of the
+// gateway's time zone.
 
-import { DAY_MS, startOfSpan } from '../lib/spans.ts'
+import type { Calendar } from '../lib/calendar.ts'
+import { DAY_MS } from '../lib/spans.ts'
 
 export const RENEWALS = ['day', 'week', 'month'] as const
 export type Renewal = (typeof RENEWALS)[number]
-
-/** What of a key decides when its quota renews. Times in ms since the epoch. */
-type Renewing = {
-  renews?: Renewal | undefined
-  renewedAt?: number | undefined
-  createdAt: number
-  revokedAt?: number | undefined
-}
 
 /** When each takes place, within a sentence. */
 export const RENEWAL_TIMES: Record<Renewal, string> = {
@@ -20,36 +14,53 @@ export const RENEWAL_TIMES: Record<Renewal, string> = {
   month: 'on the first of every month',
 }
 
-/** When the period that a time lies in began, in ms since the epoch. Weeks begin on Monday. */
-const beginningOf = (renews: Renewal, at: number): number => {
-  const day = startOfSpan(at, DAY_MS)
+/** When it takes place, as a sentence; nothing where it does not. */
+export const renewalWords = (renews: Renewal | undefined, { zone }: Calendar): string =>
+  renews === undefined ? '' : ` It renews ${RENEWAL_TIMES[renews]}, at 00:00 ${zone === 'UTC' ? zone : `(${zone})`}.`
+
+/** The first day of the period that a day lies in. Weeks begin on Monday. */
+const firstDayOf = (renews: Renewal, day: number): number => {
   if (renews === 'day') return day
   const date = new Date(day)
   if (renews === 'week') return day - ((date.getUTCDay() + 6) % 7) * DAY_MS
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
 }
 
+/** When the period that a time lies in began, in ms since the epoch. */
+export const beginningOf = (renews: Renewal, at: number, calendar: Calendar): number =>
+  calendar.startOf(firstDayOf(renews, calendar.dayOf(at)))
+
 /** When the next period begins, in ms since the epoch. */
-export const nextRenewal = (renews: Renewal, now: number): number => {
-  const began = beginningOf(renews, now)
-  if (renews === 'day') return began + DAY_MS
+export const nextRenewal = (renews: Renewal, now: number, calendar: Calendar): number => {
+  const first = firstDayOf(renews, calendar.dayOf(now))
   // A day or more into the next period.
-  return beginningOf(renews, began + (renews === 'week' ? 7 : 32) * DAY_MS)
+  const days = renews === 'day' ? 1 : renews === 'week' ? 7 : 32
+  return calendar.startOf(firstDayOf(renews, first + days * DAY_MS))
 }
 
-/**
- * Whether a key's quota is to be renewed now: a period has begun since it was last, or that was in a time to come. An
- * expired key is renewed too: it may be extended within its period.
- */
-export const isRenewalDue = (key: Renewing, now: number): boolean =>
-  key.renews !== undefined &&
-  key.revokedAt === undefined &&
-  (renewedAt(key) < beginningOf(key.renews, now) || isRenewedAhead(key, now))
+/** What renews. `at`: when it did last, or that was agreed. */
+export type Renewing = { renews: Renewal | undefined; at: number }
+
+/** What of a key decides when its quota renews. Times are milliseconds since the epoch. */
+type OfKey = {
+  createdAt: number
+  revokedAt: number | undefined
+  renewedAt?: number | undefined
+  renews?: Renewal | undefined
+}
+
+/** An expired key is renewed too: it may be extended within its period. */
+export const renewingOf = ({ renews, revokedAt, renewedAt, createdAt }: OfKey): Renewing => ({
+  renews: revokedAt === undefined ? renews : undefined,
+  at: renewedAt ?? createdAt,
+})
+
+/** Whether it is to be renewed now: a period has begun since it was last, or that was in a time to come. */
+export const isRenewalDue = ({ renews, at }: Renewing, now: number, calendar: Calendar): boolean =>
+  renews !== undefined && (at < beginningOf(renews, now, calendar) || isRenewedAhead(at, now))
 
 /**
- * Whether a key was renewed more than a day from now: the clock was wrong then, and without a renewal there would be none
+ * Whether something was renewed more than a day from now: the clock was wrong then, and without a renewal there would be none
  * until that day; or it is wrong now.
  */
-export const isRenewedAhead = (key: Renewing, now: number): boolean => renewedAt(key) > now + DAY_MS
-
-const renewedAt = (key: Renewing): number => key.renewedAt ?? key.createdAt
+export const isRenewedAhead = (at: number, now: number): boolean => at > now + DAY_MS

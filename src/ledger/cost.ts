@@ -4,7 +4,10 @@ import type { Price, Rates } from '../catalogue/model.ts'
 import type { Usage } from '../ir/usage.ts'
 
 /** Prices are scaled to whole millionths of a micro-USD per token: sums are exact, so that 0.5 rounds up. */
-const SCALE = 1_000_000
+export const SCALE = 1_000_000
+
+/** A price of a token, whole. */
+export const scaledRate = (rate: number, times = 1): number => Math.round(rate * times * SCALE)
 
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
@@ -14,7 +17,7 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
   if (price === undefined) return 0
   const rates = ratesFor(usage, price)
   const times = timesFor(usage, price)
-  const scaled = (rate: number): number => Math.round(rate * times * SCALE)
+  const scaled = (rate: number): number => scaledRate(rate, times)
   const hour = usage.cacheWrite1h ?? 0
   const units =
     (usage.input ?? 0) * scaled(rates.input) +

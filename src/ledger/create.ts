@@ -3,24 +3,29 @@
 import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
+import type { Budget, BudgetId, Spent } from '../keys/budget.ts'
+import { type Calendar, UTC } from '../lib/calendar.ts'
 import { START_TRIES } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
-import { admit } from './admission.ts'
+import { admit, requireLeft } from './admission.ts'
+import { type Bound, boundOf, mostOf, type Per, perOf, quotaOf, TOKENS, timesOf } from './bounds.ts'
 import { costMicroUsd } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
-import type { Ledger, Resumed, Settled, Settlement } from './ledger.ts'
+import type { Ledger, ReserveAsk, Resumed, Settled, Settlement } from './ledger.ts'
 import { createWriter, type Timers } from './writer.ts'
 
 /** By catalogue id. */
 export type Prices = (modelId: string) => Price | undefined
 
 type LedgerOptions = {
-  store: Pick<Store, 'keys' | 'journal'>
+  store: Pick<Store, 'keys' | 'budgets' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number
   /** The prices in force: an exchange is billed by those it began with. */
   prices: () => Prices
+  /** By which quotas and budgets renew; for the words of refusals. */
+  calendar?: Calendar
   /** Whether an open exchange of a previous process will be settled later, and not at the start. */
   isResumed?: (exchangeId: string) => boolean
   timers?: Timers
@@ -35,8 +40,13 @@ const PROCESS_TIMERS: Timers = {
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
 
-/** `held`: the part of `reserved` that is still held. `prices`: those it began with. */
-type Held = OpenExchange & { held: number; readonly prices: Prices }
+/** `held`, `heldMicroUsd`: the part of what was reserved that is still held. `prices`: those it began with. */
+type Held = OpenExchange & {
+  held: number
+  heldMicroUsd: number
+  readonly per: Per | undefined
+  readonly prices: Prices
+}
 
 /**
  * Claims the journal and settles what a killed process left open, except what `isResumed`. Throws a StoreError when another
@@ -46,34 +56,51 @@ export const createLedger = ({
   store,
   clock,
   prices,
+  calendar = UTC,
   isResumed = () => false,
   timers = PROCESS_TIMERS,
   onFailure = () => undefined,
   onRefused = () => undefined,
 }: LedgerOptions): Ledger => {
-  const { keys, journal } = store
+  const { keys, budgets, journal } = store
   const writer = createWriter(journal, timers, {
     failed: onFailure,
-    refused({ open, settlement }, clamped, cause) {
-      journal.charge(open.keyId, totalTokens(clamped.settlement.usage) - totalTokens(settlement.usage))
+    refused({ open, settlement, costMicroUsd: cost }, clamped, cause) {
+      journal.charge(open, {
+        tokens: totalTokens(clamped.settlement.usage) - totalTokens(settlement.usage),
+        microUsd: clamped.costMicroUsd - cost,
+      })
       onRefused(open.exchangeId, cause)
     },
   })
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
+  const heldOf = new Map<BudgetId, Spent>()
 
-  const hold = (keyId: string, tokens: number): void => {
+  const hold = ({ keyId, budgets: counted }: OpenExchange, tokens: number, microUsd: number): void => {
     const now = (held.get(keyId) ?? 0) + tokens
     if (now > 0) held.set(keyId, now)
     else held.delete(keyId)
+    for (const id of counted) {
+      const before = heldOf.get(id) ?? NOTHING
+      const after = { tokens: before.tokens + tokens, microUsd: before.microUsd + microUsd }
+      if (after.tokens > 0 || after.microUsd > 0) heldOf.set(id, after)
+      else heldOf.delete(id)
+    }
   }
   const enter = (exchange: Held): void => {
     open.set(exchange.exchangeId, exchange)
-    hold(exchange.keyId, exchange.held)
+    hold(exchange, exchange.held, exchange.heldMicroUsd)
   }
   const close = (exchange: Held): void => {
     open.delete(exchange.exchangeId)
-    hold(exchange.keyId, -exchange.held)
+    hold(exchange, -exchange.held, -exchange.heldMicroUsd)
+  }
+  const bound = (budget: Budget, per = NO_PRICE): Bound => {
+    const of = heldOf.get(budget.id) ?? NOTHING
+    return budget.unit === 'usd'
+      ? boundOf(budget, of.microUsd, per, calendar, budgets.nameOf)
+      : boundOf(budget, of.tokens, TOKENS, calendar, budgets.nameOf)
   }
 
   /** Charges the key and has the settlement written. */
@@ -81,7 +108,7 @@ export const createLedger = ({
     const usage = wholeCounts(how.usage)
     const price = exchange.prices(how.model ?? exchange.model)
     const cost = costMicroUsd(usage, price)
-    journal.charge(exchange.keyId, totalTokens(usage))
+    journal.charge(exchange, { tokens: totalTokens(usage), microUsd: cost })
     const key = keys.get(exchange.keyId)
     const settled: SettledExchange = {
       open: exchange,
@@ -94,6 +121,7 @@ export const createLedger = ({
       },
       endedAt: clock(),
       costMicroUsd: cost,
+      feesMicroUsd: 0,
       rawUsage: toText(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     }
@@ -104,11 +132,12 @@ export const createLedger = ({
   let recovered = 0
   for (const { usage, ended, ...left } of journal.claim(writer.writeSettled)) {
     if (ended !== undefined) {
-      journal.charge(left.keyId, totalTokens(usage))
+      journal.charge(left, { tokens: totalTokens(usage), microUsd: ended.costMicroUsd })
       writer.add(ended, () => ended)
       continue
     }
-    const exchange: Held = { ...left, held: left.reserved, prices: prices() }
+    const { reserved: tokens, reservedMicroUsd } = left
+    const exchange: Held = { ...left, held: tokens, heldMicroUsd: reservedMicroUsd, per: undefined, prices: prices() }
     if (isResumed(exchange.exchangeId)) {
       enter(exchange)
       const { exchangeId, keyId, startedAt, reserved, model, stream, inputEstimate } = exchange
@@ -132,7 +161,14 @@ export const createLedger = ({
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
       const shortage = journal.shortage()
       if (shortage !== undefined) throw notRecorded(shortage)
-      const { reserved, outputCap } = admit(key, held.get(key.id) ?? 0, ask)
+      const inForce = prices()
+      const counted = budgets.of(key)
+      const per = counted.length === 0 ? undefined : mostPer(ask, inForce)
+      const quota = quotaOf(key, held.get(key.id) ?? 0, calendar)
+      const bounds = counted.length === 0 ? [quota] : [quota, ...counted.map((budget) => bound(budget, per))]
+      const { input, output, outputCap } = admit(bounds, ask)
+      const reserved = input + output
+      const reservedMicroUsd = per === undefined ? 0 : mostOf(per, input, output)
       const exchange: Held = {
         row: 0,
         exchangeId: ask.exchangeId,
@@ -143,8 +179,12 @@ export const createLedger = ({
         startedAt: clock(),
         inputEstimate: toCount(ask.inputEstimate),
         reserved,
+        reservedMicroUsd,
+        budgets: counted.length === 0 ? NO_BUDGETS : counted.map(({ id }) => id),
         held: reserved,
-        prices: prices(),
+        heldMicroUsd: reservedMicroUsd,
+        per,
+        prices: inForce,
       }
       enter(exchange)
       try {
@@ -163,8 +203,10 @@ export const createLedger = ({
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)
       if (exchange === undefined || tokens >= exchange.held) return
-      hold(exchange.keyId, tokens - exchange.held)
+      const microUsd = Math.min(exchange.heldMicroUsd, mostOfAny(exchange, tokens))
+      hold(exchange, tokens - exchange.held, microUsd - exchange.heldMicroUsd)
       exchange.held = tokens
+      exchange.heldMicroUsd = microUsd
     },
     settle({ exchangeId }, { rawUsage, ...settlement }) {
       const exchange = open.get(exchangeId)
@@ -178,8 +220,31 @@ export const createLedger = ({
     },
     isStuck: () => writer.isStuck() || journal.shortage() !== undefined,
     heldBy: (keyId) => held.get(keyId) ?? 0,
+    heldOf: (budget) => heldOf.get(budget) ?? NOTHING,
+    requireLeft(asked) {
+      const key = keys.get(asked.id) ?? asked
+      requireLeft(quotaOf(key, 0, calendar))
+      for (const budget of budgets.of(key)) requireLeft(bound(budget))
+    },
     flush: writer.flush,
   }
+}
+
+const NOTHING: Spent = { tokens: 0, microUsd: 0 }
+const NO_BUDGETS: readonly BudgetId[] = []
+const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }
+
+/** By the model asked for and those that may answer in its place. */
+const mostPer = ({ model, fallbacks = [], classes = [], inputEstimate }: ReserveAsk, prices: Prices): Per => {
+  const all = [model, ...fallbacks].map(prices)
+  return perOf(all, inputEstimate, timesOf(classes, all))
+}
+
+/** What so many tokens come to at most, of whichever class. Of an exchange of a previous process that is not known. */
+const mostOfAny = ({ per, inputEstimate }: Held, tokens: number): number => {
+  if (per === undefined) return Number.POSITIVE_INFINITY
+  const prompt = Math.min(inputEstimate, tokens)
+  return mostOf({ ...per, output: Math.max(per.input, per.output) }, prompt, tokens - prompt)
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { BudgetId, Spent } from '../keys/budget.ts'
 import type { Settlement } from './ledger.ts'
 
 /** An open exchange. `row` is its number in the store, set by the write that makes it durable. */
@@ -17,6 +18,10 @@ export type OpenExchange = {
   readonly inputEstimate: number
   /** What was reserved at first, in tokens. */
   readonly reserved: number
+  /** The same of budgets in money; 0 where none counts. */
+  readonly reservedMicroUsd: number
+  /** The budgets it counts against, from its reservation to its end. */
+  readonly budgets: readonly BudgetId[]
 }
 
 /**
@@ -34,6 +39,8 @@ export type SettledExchange = {
   }
   readonly endedAt: number
   readonly costMicroUsd: number
+  /** The part of it that is not of tokens. */
+  readonly feesMicroUsd: number
   /** JSON text. */
   readonly rawUsage: string | undefined
   /** What the key had left after this charge. */
@@ -63,8 +70,8 @@ export type Journal = {
    * stay for later, unless they are `required`: then it throws a StoreError.
    */
   claim(writeSettled: (required?: boolean) => void): LeftOpen[]
-  /** Adds settled tokens to a key, live at once; they become durable with the `write` of their sums. */
-  charge(keyId: string, tokens: number): void
+  /** Adds what was spent to a key and to budgets, live at once; it becomes durable with the `write` of its sums. */
+  charge(exchange: Pick<OpenExchange, 'keyId' | 'budgets'>, spent: Spent): void
   /**
    * One transaction: the batch, its sums and what was charged. Throws with nothing written: a StoreError where the disk, its
    * permissions or another process (`isBusy`, after a moment) prevent it, anything else where the database refuses what the

@@ -4,6 +4,7 @@ import type { JsonObject } from '../ir/json.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { BudgetId, Spent } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
 
 export type ReserveAsk = {
@@ -12,6 +13,10 @@ export type ReserveAsk = {
   key: Key
   /** The catalogue id. */
   model: string
+  /** Those that may answer in its place, which may cost more. */
+  fallbacks?: readonly string[] | undefined
+  /** The classes of service and the region that were asked for, which may cost more. */
+  classes?: readonly string[] | undefined
   /** The client's wire. */
   wire: Wire
   stream: boolean
@@ -119,7 +124,8 @@ export type Ledger = {
   /** How many other open exchanges there were, settled at the start by their last durable figures. */
   readonly recovered: number
   /**
-   * Reserves tokens and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
+   * Reserves tokens, and money where a budget counts it, and resolves once that is durable. Throws `quota_exhausted` (402) when
+   * the key or a budget has nothing left, or
    * surely too little for the prompt, or for an output that cannot be capped; `rate_limit_exceeded` (429, short retryAfterMs) when requests in
    * flight hold what is left; `service_unavailable` (503) when it cannot be written.
    */
@@ -142,6 +148,10 @@ export type Ledger = {
   isStuck(): boolean
   /** Tokens of a key held by requests in flight. */
   heldBy(keyId: string): number
+  /** The same of a budget, in both units; what budgets in money hold is known where one counts alone. */
+  heldOf(budget: BudgetId): Spent
+  /** Throws `quota_exhausted` where a key has nothing left, in its quota or in a budget that it counts against. */
+  requireLeft(key: Key): void
   /** Writes what is pending. Throws a StoreError, one that `isBusy` while another process is writing. */
   flush(): void
 }

@@ -1,5 +1,6 @@
 // A member: a person of the dashboard, what they may do, and what their own keys may be made of.
 
+import type { BudgetTerms } from '../keys/budget.ts'
 import type { Actor } from '../keys/key.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 
@@ -22,6 +23,8 @@ export type Member = {
   role: Role
   active: boolean
   limits: MemberLimits
+  /** The one team they are in; undefined: none. */
+  teamId: string | undefined
   createdAt: number
   /** Of the one-time link that waits to be used, if one does. */
   invitationExpiresAt: number | undefined
@@ -63,7 +66,7 @@ export type MemberStore = {
    * Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. Who is no admin any more
    * loses what they made as one and what still lets people in: admin tokens and links.
    */
-  update(id: string, patch: { name?: string; role?: Role; limits?: MemberLimits }, actor: Actor): Member
+  update(id: string, patch: MemberPatch, actor: Actor): Member
   invite(id: string, invitation: Invitation, actor: Actor): Member
   /** The member a link is for, while it can be used: until it expires, or who made it is no admin any more. */
   invited(hash: string, now: number): { member: Member; endsFactor: boolean } | undefined
@@ -74,7 +77,10 @@ export type MemberStore = {
   accept(hash: string, passwordHash: string, now: number): Member | undefined
   /** Ends all sessions, and opens the one given in their place. */
   setPassword(id: string, passwordHash: string, renewed: NewSession | undefined, actor: Actor): void
-  /** Ends their sessions, admin tokens and links, and revokes their keys unless those are kept. Throws like `update`. */
+  /**
+   * Ends their sessions, admin tokens and links, and revokes their keys unless those are kept: no budget of theirs or of their
+   * team counts for those any more. Throws like `update`.
+   */
   remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
 
@@ -87,6 +93,27 @@ export type NewMember = {
   limits: MemberLimits
   passwordHash?: string
   invitation?: Invitation
+  teamId?: string | null
+  budget?: BudgetTerms | null
+}
+
+/** Absent members stay as they are; null: none. */
+export type MemberPatch = Partial<Pick<NewMember, 'name' | 'role' | 'limits' | 'teamId' | 'budget'>>
+
+/** A named group of members. */
+export type Team = { id: string; name: string; createdAt: number }
+
+/** Every change writes its audit row in the same transaction. */
+export type TeamStore = {
+  /** By name. */
+  list(): Team[]
+  get(id: string): Team | undefined
+  /** Throws `invalid_request` when the name is taken, here and in `update`. */
+  add(input: { name: string; budget?: BudgetTerms | null }, actor: Actor): Team
+  /** Throws `not_found` for an unknown id, here and in `remove`. */
+  update(id: string, patch: { name?: string; budget?: BudgetTerms | null }, actor: Actor): Team
+  /** Its members are in none then, and its budget ends. */
+  remove(id: string, actor: Actor): void
 }
 
 /** Who came in, from where (an address or a network) and by which browser; undefined where that is not known. */

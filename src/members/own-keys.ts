@@ -2,13 +2,17 @@
 // admin makes one for them.
 
 import { GatewayError } from '../errors.ts'
+import type { BudgetTerms } from '../keys/budget.ts'
 import { type Key, type KeyPatch, permits, type RateLimits } from '../keys/key.ts'
 import { isWithin } from '../keys/server-tools.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import type { MemberLimits } from './member.ts'
 
-/** Whose keys: `name` where someone else makes them, for the words of a refusal. */
-export type Holder = { limits: MemberLimits; name?: string | undefined }
+/**
+ * Whose keys: `name` where someone else makes them, for the words of a refusal. `budgeted`: a budget of theirs bounds all of them
+ * together.
+ */
+export type Holder = { limits: MemberLimits; name?: string | undefined; budgeted?: boolean }
 
 /** What a key is to become, as far as that is limited. */
 export type Wish = Omit<KeyPatch, 'label' | 'addTokens' | 'tokensUsed'>
@@ -86,7 +90,7 @@ export const checkTokens = (
  * for a change. Throws `permission_denied` naming the member.
  */
 export const checkWish = (
-  { limits, name: holder }: Holder,
+  { limits, name: holder, budgeted = false }: Holder,
   wish: Wish,
   defaults: RateLimits,
   now: number,
@@ -97,9 +101,12 @@ export const checkWish = (
   if (tokensTotal !== undefined && limits.maxTokensPerKey !== null && tokensTotal > limits.maxTokensPerKey) {
     throw refuse(`${whose} may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
   }
-  // A limit of tokens is for all the time that the key is valid.
-  if (renews != null && renews !== key?.renews && limits.maxTokensPerKey !== null) {
-    throw refuse(`${whose} has its tokens once: only an admin can make them renew.`, 'renews')
+  // A limit of tokens is for all the time that the key is valid, unless there is a budget that bounds what it comes to.
+  if (renews != null && renews !== key?.renews && limits.maxTokensPerKey !== null && !budgeted) {
+    throw refuse(
+      `${whose} has its tokens once: only an admin can make them renew, or give you a budget within which you can.`,
+      'renews',
+    )
   }
   if (expiresAt !== undefined) {
     if (limits.maxExpiryDays !== null && expiresAt > now + limits.maxExpiryDays * DAY_MS + LEEWAY_MS) {
@@ -131,4 +138,12 @@ export const checkWish = (
       throw refuse(`The ${name} of a key of yours may be 1 to ${most}.`, name)
     }
   }
+}
+
+/** Whether a member may set a budget of their own key so: what stands may be an admin's doing. Throws `permission_denied`. */
+export const checkBudget = (wanted: BudgetTerms | null | undefined, known: BudgetTerms | undefined): void => {
+  if (wanted === undefined || known === undefined) return
+  if (wanted !== null && wanted.unit === known.unit && wanted.renews === known.renews && wanted.amount <= known.amount)
+    return
+  throw refuse('The budget of a key of yours can be made smaller. Ask an admin for a larger or another one.', 'budget')
 }

@@ -2,9 +2,12 @@
 
 import type * as S from '../admin-api/schema.ts'
 import type { Model, Rates } from '../catalogue/model.ts'
+import { type Budget, type BudgetId, budgetOf, leftOfBudget, usedOf } from '../keys/budget.ts'
+import type { Budgets } from '../keys/budgets.ts'
 import type { Key } from '../keys/key.ts'
 import { nextRenewal } from '../keys/renewal.ts'
 import { statusOf } from '../keys/status.ts'
+import type { Calendar } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { Figures } from '../store/figures.ts'
 
@@ -15,25 +18,51 @@ export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
 /** A model without its names and who serves it. */
 export type ShownModel = Omit<S.Model, 'aliases' | 'fallbacks' | 'available' | 'targets'>
 
-export const shownKey = (key: Key, now: number): ShownKey => ({
-  id: key.id,
-  label: key.label,
-  tokens_total: key.tokensTotal,
-  tokens_used: key.tokensUsed,
-  tokens_extra: key.tokensExtra ?? 0,
-  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
-  renews: key.renews ?? null,
-  renews_at: key.renews === undefined || key.revokedAt !== undefined ? null : iso(nextRenewal(key.renews, now)),
-  expires_at: iso(key.expiresAt),
-  models: key.models,
-  rpm: key.rpm ?? null,
-  tpm: key.tpm ?? null,
-  concurrency: key.concurrency ?? null,
-  server_tools: key.serverTools ?? 'all',
-  old_secret_until: oldSecretUntil(key, now),
-  status: statusOf(key, now),
-  created_at: iso(key.createdAt),
+/** Of a command or a server: what time it is, by whose clocks, and the budgets. */
+export type Terms = { now: number; calendar: Calendar; budgets: Pick<Budgets, 'get'> }
+
+export const shownBudget = (budget: Budget, { now, calendar }: Omit<Terms, 'budgets'>): S.Budget => ({
+  usd: budget.unit === 'usd' ? budget.amount / 1e6 : null,
+  tokens: budget.unit === 'tokens' ? budget.amount : null,
+  renews: budget.renews ?? 'never',
+  warn_at: [...budget.warnAt],
+  used: usedOf(budget),
+  remaining: leftOfBudget(budget),
+  used_tokens: budget.used.tokens,
+  used_micro_usd: budget.used.microUsd,
+  since: iso(budget.since),
+  renews_at: budget.renews === undefined ? null : iso(nextRenewal(budget.renews, now, calendar)),
 })
+
+export const shownBudgetOf = (id: BudgetId, terms: Terms): S.Budget | null => {
+  const budget = terms.budgets.get(id)
+  return budget === undefined ? null : shownBudget(budget, terms)
+}
+
+export const shownKey = (key: Key, terms: Terms): ShownKey => {
+  const { now, calendar } = terms
+  return {
+    id: key.id,
+    label: key.label,
+    tokens_total: key.tokensTotal,
+    tokens_used: key.tokensUsed,
+    tokens_extra: key.tokensExtra ?? 0,
+    tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
+    renews: key.renews ?? null,
+    renews_at:
+      key.renews === undefined || key.revokedAt !== undefined ? null : iso(nextRenewal(key.renews, now, calendar)),
+    expires_at: iso(key.expiresAt),
+    models: key.models,
+    rpm: key.rpm ?? null,
+    tpm: key.tpm ?? null,
+    concurrency: key.concurrency ?? null,
+    server_tools: key.serverTools ?? 'all',
+    old_secret_until: oldSecretUntil(key, now),
+    status: statusOf(key, now),
+    created_at: iso(key.createdAt),
+    budget: shownBudgetOf(budgetOf('key', key.id), terms),
+  }
+}
 
 /** An old secret ends with its key. */
 const oldSecretUntil = ({ revokedAt, oldSecretUntil: until = 0, expiresAt }: Key, now: number): string | null => {

@@ -2,7 +2,7 @@
 
 import type { SettingName } from '../config/settings.ts'
 import type { Config } from '../config.ts'
-import { fromConfig, type Gateway } from '../gateway.ts'
+import { fromConfig, type Gateway, setBudget } from '../gateway.ts'
 
 /**
  * Paths of the configuration: what took effect, what needs a restart, and what did not take effect because admins have
@@ -11,10 +11,10 @@ import { fromConfig, type Gateway } from '../gateway.ts'
 export type Reloaded = { changed: string[]; refused: string[]; overridden: string[] }
 
 /** What cannot change while the server listens and has its store open, with its path in the configuration file. */
-const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data' } as const
+const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data', timeZone: 'time_zone' } as const
 
 /** Members that are not in the file itself. */
-type Derived = 'file' | 'brands' | 'warnings'
+type Derived = 'file' | 'brands' | 'calendar' | 'warnings'
 
 /** `byName`: reported by the members that changed. `setting`: what admins override it by. */
 type Part = { path: string; byName?: boolean; setting?: SettingName }
@@ -22,6 +22,7 @@ type Part = { path: string; byName?: boolean; setting?: SettingName }
 /** All that can change. */
 const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> = {
   admin: { path: 'admin', byName: true },
+  budget: { path: 'budget' },
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
   khrPerUsd: { path: 'rate.khr_per_usd', setting: 'khr_per_usd' },
@@ -46,11 +47,14 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
 export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
   const { config } = gateway
-  const { limits, listen, adminListen, dataDir } = config
+  const { limits, ...kept } = config
+  const { listen, adminListen, dataDir, timeZone, calendar } = kept
   // The same objects are kept, since others hold references to them.
-  Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, adminListen, dataDir })
+  Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
+  Object.assign(config, { listen, adminListen, dataDir, timeZone, calendar })
   gateway.settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
+  setBudget(gateway)
   gateway.log.setLevel(config.log.level)
   await applyMetrics(gateway)
   return changes(before, next, gateway.settings.overridden())

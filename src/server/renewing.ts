@@ -1,32 +1,48 @@
-// Renews the quotas of keys when a day, a week or a month begins, in steps short enough that no request waits for one.
+// Renews the quotas of keys, and budgets, when a day, a week or a month begins, in steps short enough that no request waits for one.
 
 import type { Gateway } from '../gateway.ts'
-import type { Key } from '../keys/key.ts'
-import { isRenewalDue, isRenewedAhead } from '../keys/renewal.ts'
-import { DAY_MS } from '../lib/spans.ts'
+import { isRenewalDue, isRenewedAhead, type Renewing, renewingOf } from '../keys/renewal.ts'
 import { BELIEVED_AFTER_MS } from './pruning.ts'
 import { createSteps } from './steps.ts'
 
 /** How soon after midnight it begins, and how often it looks whether a new day has. */
 const EVERY_MS = 1_000
 
+/** Something that renews. `now`: as it is; undefined where it is there no more. */
+type Due = { now: () => Renewing | undefined; renew: () => void }
+
 /** Runs until the returned function is called; begins at once with what became due while no server ran. */
-export const startRenewing = ({ store, clock, stopwatch, log }: Gateway): (() => void) => {
-  /** The UTC day of which all is done. */
+export const startRenewing = ({ store, clock, stopwatch, log, config: { calendar } }: Gateway): (() => void) => {
+  /** The day of which all is done. */
   let day: number | undefined
-  /** The keys that were due on `found`, the last of them renewed first. */
-  let due: Key[] = []
+  /** What was due on `found`, the last of it renewed first. */
+  let due: Due[] = []
   let found: number | undefined
   let failing = false
   /** Since when keys have been renewed in a time to come, by the stopwatch. */
   let doubtedAt: number | undefined
-  const isDue = (key: Key): boolean => isRenewalDue(key, clock())
+  const isDue = ({ now }: Due): boolean => {
+    const known = now()
+    return known !== undefined && isRenewalDue(known, clock(), calendar)
+  }
+  const all = (): Due[] => [
+    ...store.keys.list().map((key): Due => ({ now: () => renewingOf(key), renew: () => store.keys.renew(key.id) })),
+    ...store.budgets.list().map(
+      ({ id }): Due => ({
+        now() {
+          const budget = store.budgets.get(id)
+          return budget && { renews: budget.renews, at: budget.since }
+        },
+        renew: () => store.budgets.renew(id),
+      }),
+    ),
+  ]
 
   const renewing = createSteps(
     () => {
-      const key = due.at(-1)
-      // In a pause it may have been revoked.
-      if (key !== undefined && isDue(key)) store.keys.renew(key.id)
+      const next = due.at(-1)
+      // In a pause a key may have been revoked, or a budget taken away.
+      if (next !== undefined && isDue(next)) next.renew()
       due.pop()
       if (due.length > 0) return true
       day = found
@@ -41,14 +57,14 @@ export const startRenewing = ({ store, clock, stopwatch, log }: Gateway): (() =>
   /** Whether the clock can be right: one that is behind would have what is used up start again. */
   const isBelieved = (): boolean => {
     const now = clock()
-    doubtedAt = due.some((key) => isRenewedAhead(key, now)) ? (doubtedAt ?? stopwatch()) : undefined
+    doubtedAt = due.some((each) => isRenewedAhead(each.now()?.at ?? 0, now)) ? (doubtedAt ?? stopwatch()) : undefined
     return doubtedAt === undefined || stopwatch() - doubtedAt >= BELIEVED_AFTER_MS
   }
   const look = (): void => {
-    const today = Math.floor(clock() / DAY_MS)
+    const today = calendar.dayOf(clock())
     if (today === day) doubtedAt = undefined
     if (renewing.isRunning() || today === day) return
-    due = store.keys.list().filter(isDue)
+    due = all().filter(isDue)
     found = today
     if (isBelieved()) renewing.run()
   }

@@ -111,8 +111,8 @@ const startWith = async (
     reload: async (next) => {
       const reloaded = await reload(gateway, current, next)
       // Changes that need a restart are not applied, and are reported again the next time.
-      const { listen, adminListen, dataDir } = current
-      current = { ...next, listen, adminListen, dataDir }
+      const { listen, adminListen, dataDir, timeZone, calendar } = current
+      current = { ...next, listen, adminListen, dataDir, timeZone, calendar }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),

@@ -1,9 +1,10 @@
 // The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
 
+import type { Budgets } from '../keys/budgets.ts'
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
-import type { FactorStore, MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
+import type { FactorStore, MemberStore, SessionStore, SettingStore, TeamStore, TokenStore } from '../members/member.ts'
 import type { Insight } from './insight.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
 
@@ -37,7 +38,9 @@ export type AuditRow = {
 
 export type Store = {
   keys: Keys
+  budgets: Budgets
   members: MemberStore
+  teams: TeamStore
   sessions: SessionStore
   factors: FactorStore
   tokens: TokenStore

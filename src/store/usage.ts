@@ -54,6 +54,8 @@ export type ExchangeRow = {
   reasoning: number | null
   estimated: boolean
   costMicroUsd: number
+  /** The part of the cost that is of calls, images and the like; null: none. */
+  feesMicroUsd: number | null
   /** The provider's own usage object, as JSON text. */
   rawUsage: string | null
   /** Null: no attempts, or a single one that answered, which the members above describe. */

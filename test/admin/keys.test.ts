@@ -300,7 +300,7 @@ describe('a member', () => {
     expect((await make()).status).toBe(403)
     await desk.call('keys.revoke', person, { id: first.key.id })
     const second = await desk.call('keys.create', person, { label: 'y' })
-    desk.server.gateway.store.journal.charge(second.key.id, 5)
+    desk.server.gateway.store.journal.charge({ keyId: second.key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
     await desk.call('keys.revoke', person, { id: second.key.id })
     expect(await refusal(await make())).toMatchObject({ status: 403, code: 'permission_denied' })
   })
@@ -309,7 +309,7 @@ describe('a member', () => {
     const { store } = desk.server.gateway
     const { key } = await desk.call('keys.create', person, { label: 'x' })
     store.keys.update(key.id, { expiresAt: Date.now() }, SYSTEM)
-    store.journal.charge(key.id, 5)
+    store.journal.charge({ keyId: key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
   })
   test('has no more tokens by keys made anew every day: what ended ones used is used', async () => {
@@ -318,7 +318,7 @@ describe('a member', () => {
     const make = (tokens_total: number) => desk.request('keys.create', person, { label: 'x', tokens_total })
     const useUp = async (tokens: number) => {
       const { key } = (await (await make(1_000)).json()) as { key: { id: string } }
-      store.journal.charge(key.id, tokens)
+      store.journal.charge({ keyId: key.id, budgets: [] }, { tokens, microUsd: 0 })
       const made = store.keys.get(key.id)
       // A day has gone by.
       if (made !== undefined) Object.assign(made, { createdAt: made.createdAt - DAY, expiresAt: Date.now() - 1 })
@@ -364,7 +364,7 @@ describe('a member', () => {
     const person = await desk.join('Lou', 'member', { ...limits, maxKeys: 1 })
     const { store } = desk.server.gateway
     const { id } = (await desk.call('keys.create', person, { label: 'x' })).key
-    store.journal.charge(id, 5)
+    store.journal.charge({ keyId: id, budgets: [] }, { tokens: 5, microUsd: 0 })
     store.keys.update(id, { expiresAt: Date.now() }, SYSTEM)
     expect((await desk.request('keys.update', person, { id, expires_at: inDays(1) })).status).toBe(200)
   })

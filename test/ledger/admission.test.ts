@@ -4,13 +4,21 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import type { Key } from '../../src/keys/key.ts'
-import { admit } from '../../src/ledger/admission.ts'
+import { admit as admitWithin } from '../../src/ledger/admission.ts'
+import { quotaOf } from '../../src/ledger/bounds.ts'
+import { UTC } from '../../src/lib/calendar.ts'
 import { NOW } from '../store/support.ts'
 
 const key = (tokensTotal: number, tokensUsed: number): Key => ({
   ...{ id: 'key_1', label: 'k', createdAt: NOW, expiresAt: NOW + 1, revokedAt: undefined, models: ['*'] },
   ...{ tokensTotal, tokensUsed, rpm: undefined, tpm: undefined, concurrency: undefined },
 })
+
+/** By its quota alone. */
+const admit = (of: Key, held: number, ask: Parameters<typeof admitWithin>[1]) => {
+  const { input, output, outputCap } = admitWithin([quotaOf(of, held, UTC)], ask)
+  return { reserved: input + output, outputCap }
+}
 
 type Asked = { total: number; used: number; held: number; input: number; cap?: number; max: number }
 type Row = [string, Asked & { answers?: number; leastOutput?: number; fixed?: boolean; least?: number }, unknown]

@@ -55,7 +55,14 @@ export const bench = (
     for (const each of due) each()
   }
   const ledger = createLedger({
-    ...{ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers, onRefused },
+    ...{
+      store: { keys: store.keys, budgets: store.budgets, journal },
+      clock,
+      prices: () => prices,
+      isResumed,
+      timers,
+      onRefused,
+    },
   })
   const turn = (): void => {
     const due = soon

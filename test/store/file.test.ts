@@ -830,7 +830,7 @@ describe('a full disk', () => {
         for (let i = 0; i < 2_000; i++) {
           const open = { row: 0, exchangeId: `e${i}`, keyId, model: 'm', wire: 'messages', stream: false } as const
           store.journal.write({
-            opened: [{ ...open, startedAt: 0, inputEstimate: 0, reserved: 0 }],
+            opened: [{ ...open, startedAt: 0, inputEstimate: 0, reserved: 0, reservedMicroUsd: 0, budgets: [] }],
             progressed: [],
             settled: [],
           })

@@ -128,12 +128,12 @@ describe('exchanges of keys among many of others', () => {
     const { key } = store.keys.issue(newKey(), ACTOR)
     const begun: OpenExchange = {
       ...{ row: 0, exchangeId: 'x', keyId: key.id, model: 'a', wire: 'messages', stream: false },
-      ...{ startedAt: NOW, inputEstimate: 1, reserved: 1 },
+      ...{ startedAt: NOW, inputEstimate: 1, reserved: 1, reservedMicroUsd: 0, budgets: [] },
     }
     const ended: SettledExchange = {
       open: begun,
       settlement: { outcome: 'done', usage: {}, estimated: false, status: 200, attempts: 1, totalMs: 1 },
-      ...{ endedAt: NOW, costMicroUsd: 0, rawUsage: undefined, leftAfter: undefined },
+      ...{ endedAt: NOW, costMicroUsd: 0, feesMicroUsd: 0, rawUsage: undefined, leftAfter: undefined },
     }
     store.journal.claim(() => undefined)
     store.journal.write({ opened: [begun], progressed: [], settled: [] })

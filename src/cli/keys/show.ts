@@ -42,6 +42,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   tpm: key.tpm,
   concurrency: key.concurrency,
   server_tools: key.server_tools,
+  budget: key.budget,
   old_secret_until: key.old_secret_until,
   status: key.status,
   created_at: key.created_at,

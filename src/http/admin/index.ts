@@ -22,6 +22,7 @@ import { secondFactor } from './second-factor.ts'
 import { session } from './session.ts'
 import { settings } from './settings.ts'
 import { state } from './state.ts'
+import { teams } from './teams.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 
@@ -29,6 +30,7 @@ const HANDLERS: Handlers = {
   ...session,
   ...secondFactor,
   ...members,
+  ...teams,
   ...keys,
   ...keyChanges,
   ...usage,

@@ -5,9 +5,11 @@ import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
+import { budgetOf, GATEWAY, termsOf } from '../../keys/budget.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { DAY_MS } from '../../lib/spans.ts'
-import { checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
+import type { Member } from '../../members/member.ts'
+import { checkBudget, checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
 import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
 import { futureTimeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
@@ -68,12 +70,12 @@ const requireUsable = (key: Key): Key => {
 
 type Asked = Pick<
   Input<'keys.update'>,
-  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency' | 'server_tools'
+  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency' | 'server_tools' | 'budget'
 >
 
 /** What was asked for, in the store's terms; what was not is absent. */
 const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
-  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools } = asked
+  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools, budget } = asked
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
@@ -83,6 +85,7 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   if (tpm !== undefined) wish.tpm = tpm
   if (concurrency !== undefined) wish.concurrency = concurrency
   if (server_tools !== undefined) wish.serverTools = namedServerTools(server_tools)
+  if (budget !== undefined) wish.budget = budget && termsOf(budget)
   return wish
 }
 
@@ -123,7 +126,8 @@ const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
   const now = gateway.clock()
-  checkWish({ limits: member.limits }, wish, gateway.config.limits, now, key)
+  checkWish(holding(gateway, member), wish, gateway.config.limits, now, key)
+  checkBudget(wish.budget, gateway.store.budgets.get(budgetOf('key', key.id)))
   const { tokensTotal } = wish
   if (tokensTotal !== undefined && tokensTotal > key.tokensTotal)
     requireTokens(gateway, { limits: member.limits }, member.id, tokensTotal, key)
@@ -133,12 +137,17 @@ const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   }
 }
 
+const holding = ({ store }: Gateway, { id, limits }: Member): Holder => ({
+  limits,
+  budgeted: store.budgets.of({ id: '', ownerId: id }).some((budget) => budget.id !== GATEWAY),
+})
+
 /** The member whose limits a new key is made within; undefined: an admin's, or nobody's. */
 const holderOf = ({ gateway, caller }: Call, ownerId: string | undefined): Holder | undefined => {
   const self = limitedMember(caller)
-  if (self !== undefined) return { limits: self.limits }
+  if (self !== undefined) return holding(gateway, self)
   const owner = ownerId === undefined ? undefined : gateway.store.members.get(ownerId)
-  return owner?.role === 'member' ? { limits: owner.limits, name: owner.name } : undefined
+  return owner?.role === 'member' ? { ...holding(gateway, owner), name: owner.name } : undefined
 }
 
 /** A member's key is their own; an admin's is theirs, another member's, or (null, or by token) nobody's. */

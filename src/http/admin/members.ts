@@ -1,11 +1,13 @@
 // Members: who is there, who is invited, what they may make.
 
+import type { Input } from '../../admin-api/contract.ts'
 import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
+import { termsOf } from '../../keys/budget.ts'
 import { iso } from '../../lib/iso-time.ts'
-import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
+import { DEFAULT_LIMITS, type Member, type MemberLimits, type MemberPatch } from '../../members/member.ts'
 import { cleanName, type Invited } from '../../members/membership.ts'
 import { actorOf, type Part, requireProof } from './call.ts'
 import { catalogueModels } from './key-models.ts'
@@ -27,20 +29,21 @@ export const members: Part<
     const secured = gateway.store.factors.enabled()
     const items = gateway.store.members
       .list()
-      .map((member) => memberView(member, owned.get(member.id) ?? 0, secured.has(member.id)))
+      .map((member) => memberView(gateway, member, { keys: owned.get(member.id) ?? 0, factor: secured.has(member.id) }))
     return { items }
   },
-  'members.invite': ({ gateway, caller }, { name, role, limits }) => {
-    const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits) }
+  'members.invite': ({ gateway, caller }, { name, role, limits, ...more }) => {
+    const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits), ...belongingOf(more) }
     return invitationView(gateway, gateway.membership.inviteNew(member, actorOf(caller)))
   },
-  'members.update': ({ gateway, caller }, { id, name, role, limits }) => {
+  'members.update': ({ gateway, caller }, { id, name, role, limits, ...more }) => {
     const known = gateway.store.members.get(id)
     if (role === 'admin' && known?.role !== 'admin') requireProof(gateway, caller)
     const patch = {
       ...(name === undefined ? {} : { name: cleanName(name) }),
       ...(role === undefined ? {} : { role }),
       ...(limits === undefined || known === undefined ? {} : { limits: withLimits(gateway, known.limits, limits) }),
+      ...belongingOf(more),
     }
     return viewOf(gateway, gateway.store.members.update(id, patch, actorOf(caller)))
   },
@@ -57,6 +60,15 @@ export const members: Part<
     return { done: true }
   },
 }
+
+/** Of which team they are, and what they may use. */
+const belongingOf = ({
+  team,
+  budget,
+}: Pick<Input<'members.update'>, 'team' | 'budget'>): Pick<MemberPatch, 'teamId' | 'budget'> => ({
+  ...(team === undefined ? {} : { teamId: team }),
+  ...(budget === undefined ? {} : { budget: budget && termsOf(budget) }),
+})
 
 const withLimits = (
   gateway: Gateway,
@@ -75,11 +87,10 @@ const withLimits = (
 })
 
 const viewOf = (gateway: Gateway, member: Member): S.Member =>
-  memberView(
-    member,
-    gateway.store.keys.list().filter((key) => key.ownerId === member.id).length,
-    gateway.membership.factor.isEnabled(member.id),
-  )
+  memberView(gateway, member, {
+    keys: gateway.store.keys.list().filter((key) => key.ownerId === member.id).length,
+    factor: gateway.membership.factor.isEnabled(member.id),
+  })
 
 const invitationView = (
   gateway: Gateway,

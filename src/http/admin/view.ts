@@ -3,10 +3,11 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
+import { budgetOf } from '../../keys/budget.ts'
 import type { Key } from '../../keys/key.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
-import { shownKey, shownSums } from '../../observe/shown.ts'
+import { shownBudgetOf, shownKey, shownSums, type Terms } from '../../observe/shown.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import type { Figures } from '../../store/figures.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
@@ -23,17 +24,35 @@ export const limitsView = (limits: MemberLimits): S.MemberLimits => ({
   server_tools: limits.serverTools ?? 'all',
 })
 
-export const memberView = (member: Member, keys: number, secondFactor: boolean): S.Member => ({
+/** What is told beside things that cost: by whose clocks, and of what. */
+export const termsOfGateway = ({ clock, config: { calendar }, store }: Gateway): Terms => ({
+  now: clock(),
+  calendar,
+  budgets: store.budgets,
+})
+
+export const memberView = (
+  gateway: Gateway,
+  member: Member,
+  { keys, factor }: { keys: number; factor: boolean },
+): S.Member => ({
   id: member.id,
   name: member.name,
   role: member.role,
   status: member.active ? 'active' : 'invited',
-  second_factor: secondFactor,
+  second_factor: factor,
   limits: limitsView(member.limits),
+  team: teamOf(gateway, member),
+  budget: shownBudgetOf(budgetOf('member', member.id), termsOfGateway(gateway)),
   keys,
   created_at: iso(member.createdAt),
   invitation_expires_at: isoOrNull(member.invitationExpiresAt),
 })
+
+const teamOf = ({ store }: Gateway, { teamId }: Member): S.Member['team'] => {
+  const team = teamId === undefined ? undefined : store.teams.get(teamId)
+  return team === undefined ? null : { id: team.id, name: team.name }
+}
 
 /** `names`: members' names by id. What a member made or owns keeps them when they are removed. */
 export const personOf = (
@@ -47,7 +66,7 @@ export const keyView = (
   names: ReadonlyMap<string, string>,
   lastUsedAt: number | undefined,
 ): S.Key => ({
-  ...shownKey(key, gateway.clock()),
+  ...shownKey(key, termsOfGateway(gateway)),
   owner: personOf(key.ownerId, names),
   revoked_at: isoOrNull(key.revokedAt),
   last_used_at: isoOrNull(lastUsedAt),

@@ -2,12 +2,14 @@
 
 import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
+import type { BudgetId, Spent } from '../../keys/budget.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import { isError, type Outcome, type Settlement } from '../../ledger/ledger.ts'
 import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
+import type { BudgetRing } from './budgets.ts'
 import { isFull, toStoreError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
@@ -29,16 +31,17 @@ const ADD_TOOL = `
   ON CONFLICT (day, key_id, model, tool) DO UPDATE SET calls = calls + excluded.calls`
 
 const OPEN = `
-  INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved,
+    reserved_micro_usd, budgets)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const PROGRESS = `
   UPDATE reservations SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ? WHERE row = ?`
 const SETTLE = `
   INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, input, cache_read,
     cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
-    provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, raw_usage, trail, dropped, left_after,
-    server_tools)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, fees_micro_usd, raw_usage, trail, dropped,
+    left_after, server_tools)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
@@ -48,30 +51,36 @@ const LAST_ROW = `
   SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0)) AS row`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
-    input_estimate AS inputEstimate, reserved, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
+    input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, input, cache_read AS cacheRead, cache_write AS cacheWrite,
+    output, reasoning
   FROM reservations ORDER BY row`
 /** Settled exchanges whose sums are not added: their reservations are still there. */
 const UNSUMMED = `
   SELECT row, outcome, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning,
-    attempts, estimated, cost_micro_usd AS costMicroUsd, ended_at AS endedAt, server_tools AS serverTools
+    attempts, estimated, cost_micro_usd AS costMicroUsd, fees_micro_usd AS feesMicroUsd, ended_at AS endedAt, server_tools AS serverTools
   FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
 type Counts = { [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null }
-type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'ended'> & Counts & { stream: number }
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'budgets' | 'ended'> &
+  Counts & { stream: number; budgets: string | null }
 type UnsummedRow = Counts &
   Pick<SettledExchange, 'costMicroUsd' | 'endedAt'> & {
     row: number
     outcome: Outcome
     attempts: number
     estimated: number
+    feesMicroUsd: number | null
     serverTools: string | null
   }
 
 /** The sums of one hour, key and model. */
 type Rollup = { hour: number; keyId: string; model: string; figures: Figures }
 
+/** `keys`: tokens, by key. `passed`: marks of budgets were. */
+type Charged = { keys: Map<string, number>; budgets: Map<BudgetId, Spent>; passed: boolean }
+
 /** `path` undefined: an in-memory database, which no other process can open. */
-export const createJournal = (db: Database, path: string | undefined, ring: KeyRing) => {
+export const createJournal = (db: Database, path: string | undefined, ring: KeyRing, ofBudgets: BudgetRing) => {
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
   const rollback = db.query('ROLLBACK')
@@ -139,6 +148,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       how.totalMs ?? null,
       how.estimated ? 1 : 0,
       settled.costMicroUsd,
+      settled.feesMicroUsd === 0 ? null : settled.feesMicroUsd,
       settled.rawUsage ?? null,
       trailOf(how.trail),
       how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
@@ -148,12 +158,16 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     note(exchange.row, exchange.keyId)
   }
 
-  /** Returns the tokens charged to each key. */
-  const writeAll = (batch: Batch): Map<string, number> => {
+  /** Returns what was charged. */
+  const writeAll = (batch: Batch): Charged => {
     for (const each of batch.opened) {
-      const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved } = each
+      const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved, reservedMicroUsd } = each
+      const ofBudgets = each.budgets.length === 0 ? null : JSON.stringify(each.budgets)
       each.row = ++lastRow
-      open.run(each.row, exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved)
+      open.run(
+        ...[each.row, exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved],
+        ...[reservedMicroUsd, ofBudgets],
+      )
     }
     for (const { open: exchange, usage } of batch.progressed) {
       const { input, cacheRead, cacheWrite, output, reasoning } = usage
@@ -170,14 +184,16 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     const rollups = new Map<string, Rollup>()
     const models = new Map<string, Omit<Rollup, 'keyId'>>()
     const usedAt = new Map<string, number>()
+    const spent = new Map<BudgetId, Spent>()
     for (const settled of batch.settled) {
-      const { row, keyId, model, startedAt } = settled.open
+      const { row, keyId, model, startedAt, budgets } = settled.open
       free.run(row)
       if (!ended.has(settled)) writeRow(settled)
       for (const [tool, calls] of Object.entries(settled.settlement.serverTools ?? {}))
         addTool.run(startOfSpan(startedAt, DAY_MS), keyId, model, tool, calls)
       addTo(rollups, settled)
       usedAt.set(keyId, Math.max(usedAt.get(keyId) ?? 0, startedAt))
+      for (const id of budgets) addSpent(spent, id, settled)
     }
     const charges = new Map<string, number>()
     for (const { hour, keyId, model, figures } of rollups.values()) {
@@ -190,7 +206,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     }
     for (const { hour, model, figures } of models.values()) addModel.run(hour, model, ...inOrder(figures))
     for (const [keyId, tokens] of charges) charge.run(tokens, usedAt.get(keyId) ?? 0, keyId)
-    return charges
+    return { keys: charges, budgets: spent, passed: spent.size > 0 && ofBudgets.write(spent) }
   }
 
   const journal: Journal = {
@@ -214,7 +230,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       for (const each of left) if (each.ended !== undefined) ended.add(each.ended)
       return left
     },
-    charge: ring.charge,
+    charge({ keyId, budgets }, spent) {
+      ring.charge(keyId, spent.tokens)
+      if (budgets.length > 0) ofBudgets.charge(budgets, spent)
+    },
     shortage: () =>
       path !== undefined && checkpoints?.isShort() === true
         ? storeError(
@@ -222,10 +241,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
           )
         : undefined,
     write(batch) {
-      let charges: Map<string, number>
+      let charged: Charged
       try {
         begin.run()
-        charges = writeAll(batch)
+        charged = writeAll(batch)
         commit.run()
       } catch (error) {
         // Some failures, such as a full disk, have rolled back already.
@@ -234,7 +253,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         if (isFull(error)) checkpoints?.full()
         throw path === undefined ? error : toStoreError(path, error)
       }
-      ring.written(charges)
+      ring.written(charged.keys)
+      ofBudgets.written(charged.budgets, charged.passed)
       for (const each of batch.ended ?? []) ended.add(each)
       checkpoints?.wrote(
         batch.opened.length + batch.progressed.length + (batch.ended?.length ?? 0) + batch.settled.length,
@@ -291,13 +311,18 @@ const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }:
   figures.costMicroUsd += costMicroUsd
 }
 
+const addSpent = (spent: Map<BudgetId, Spent>, id: BudgetId, { settlement, costMicroUsd }: SettledExchange): void => {
+  const { tokens, microUsd } = spent.get(id) ?? { tokens: 0, microUsd: 0 }
+  spent.set(id, { tokens: tokens + totalTokens(settlement.usage), microUsd: microUsd + costMicroUsd })
+}
+
 const inOrder = (figures: Figures): number[] => FIGURES.map((name) => figures[name])
 
 const toLeftOpen = (
-  { input, cacheRead, cacheWrite, output, reasoning, stream, ...row }: LeftRow,
+  { input, cacheRead, cacheWrite, output, reasoning, stream, budgets, ...row }: LeftRow,
   ended: UnsummedRow | undefined,
 ): LeftOpen => {
-  const open = { ...row, stream: stream !== 0 }
+  const open = { ...row, stream: stream !== 0, budgets: budgets === null ? [] : (JSON.parse(budgets) as string[]) }
   const usage = usageOf(ended ?? { input, cacheRead, cacheWrite, output, reasoning })
   return ended === undefined ? { ...open, usage } : { ...open, usage, ended: toSettled(open, usage, ended) }
 }
@@ -306,7 +331,7 @@ const toLeftOpen = (
 const toSettled = (
   open: SettledExchange['open'],
   usage: Usage,
-  { outcome, attempts, estimated, costMicroUsd, endedAt, serverTools }: UnsummedRow,
+  { outcome, attempts, estimated, costMicroUsd, feesMicroUsd, endedAt, serverTools }: UnsummedRow,
 ): SettledExchange => ({
   open,
   settlement: {
@@ -315,6 +340,7 @@ const toSettled = (
   },
   endedAt,
   costMicroUsd,
+  feesMicroUsd: feesMicroUsd ?? 0,
   rawUsage: undefined,
   leftAfter: undefined,
 })

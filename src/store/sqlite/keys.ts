@@ -3,10 +3,12 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
+import { budgetOf } from '../../keys/budget.ts'
 import { checkKey } from '../../keys/check.ts'
-import type { Actor, Key, Keys } from '../../keys/key.ts'
+import type { Actor, Key, Keys, NewKey } from '../../keys/key.ts'
 import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../../keys/secret.ts'
 import { requireInForce } from '../../keys/status.ts'
+import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import { keys as table } from './schema.ts'
 
@@ -36,6 +38,7 @@ export const createKeyRing = (
   change: Change,
   clock: () => number,
   refresh: () => boolean,
+  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
 ): KeyRing => {
   const byHash = new Map<string, Entry>()
   const byId = new Map<string, Key>()
@@ -72,17 +75,22 @@ export const createKeyRing = (
   }
   reload(true)
 
-  type Edit = { id: string; action: string; columns: (row: Row) => Columns }
-  const write = ({ id, action, columns }: Edit, tx: Transaction, note: Note): Row => {
+  type Edit = { id: string; action: string; columns: (row: Row) => Columns; budget?: NewKey['budget'] }
+  const write = ({ id, action, columns, budget }: Edit, tx: Transaction, note: Note): Row => {
     const before = tx.select().from(table).where(eq(table.id, id)).get()
     if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
     const values = { ...columns(before), version: NEXT_VERSION }
     const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
     note(action, id, toKey(before), toKey(after))
+    if (budget !== undefined) ofBudgets.put(budgetOf('key', id), budget, tx, note)
     return after
   }
   /** Updates memory once the change is durable. */
-  const edit = (one: Edit, actor: Actor): Key => take(change(actor, (tx, note) => write(one, tx, note)))
+  const edit = (one: Edit, actor: Actor): Key => {
+    const row = change(actor, (tx, note) => write(one, tx, note))
+    if (one.budget !== undefined) ofBudgets.reload(false)
+    return take(row)
+  }
   const revoking = (id: string): Edit => ({
     id,
     action: 'key.revoke',
@@ -102,7 +110,7 @@ export const createKeyRing = (
     changes: () => changes,
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
-    issue(input, actor) {
+    issue({ budget, ...input }, actor) {
       checkKey(input)
       const secret = makeSecret()
       const row = change(actor, (tx, note) => {
@@ -113,8 +121,10 @@ export const createKeyRing = (
           .returning()
           .get()
         note('key.issue', made.id, null, toKey(made))
+        if (budget != null) ofBudgets.put(budgetOf('key', made.id), budget, tx, note)
         return made
       })
+      if (budget != null) ofBudgets.reload(false)
       return { key: take(row), secret }
     },
     update(id, patch, actor) {
@@ -144,7 +154,7 @@ export const createKeyRing = (
           serverTools,
         }
       }
-      return edit({ id, action: 'key.update', columns }, actor)
+      return edit({ id, action: 'key.update', columns, budget: patch.budget }, actor)
     },
     renew(id) {
       const columns = ({ tokensTotal, tokensExtra }: Row): Columns => ({

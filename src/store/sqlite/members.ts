@@ -3,13 +3,15 @@
 import { and, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
+import { budgetOf } from '../../keys/budget.ts'
 import type { Actor } from '../../keys/key.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import type { Invitation, Member, MemberStore } from '../../members/member.ts'
+import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
 import { insertSession, removeFactor, toMember } from './people.ts'
-import { adminTokens, sessions, members as table } from './schema.ts'
+import { adminTokens, sessions, members as table, teams } from './schema.ts'
 
 type Row = typeof table.$inferSelect
 
@@ -18,6 +20,7 @@ export const createMembers = (
   change: Change,
   clock: () => number,
   ring: Pick<KeyRing, 'revokeOwned' | 'reload'>,
+  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
 ): MemberStore => {
   const find = (tx: Pick<Transaction, 'select'>, id: string): Row | undefined =>
     tx
@@ -63,6 +66,11 @@ export const createMembers = (
     }
   }
 
+  const requireTeam = (tx: Pick<Transaction, 'select'>, id: string): void => {
+    if (tx.select({ id: teams.id }).from(teams).where(eq(teams.id, id)).get() === undefined)
+      throw invalidRequest('team: there is no such team.', 'team')
+  }
+
   return {
     list: () => orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt).all().map(toMember),
     get(id) {
@@ -79,11 +87,12 @@ export const createMembers = (
       if (row === undefined || row.passwordHash === null) return undefined
       return { member: toMember(row), passwordHash: row.passwordHash }
     },
-    add: ({ name, role, limits, passwordHash, invitation }, actor) =>
-      change(actor, (tx, note) => {
+    add({ name, role, limits, passwordHash = null, invitation, teamId = null, budget = null }, actor) {
+      const added = change(actor, (tx, note) => {
         const id = `mem_${randomBase62(16)}`
         requireFree(tx, name, id)
-        const values = { id, name, role, limits, passwordHash: passwordHash ?? null, createdAt: clock() }
+        if (teamId !== null) requireTeam(tx, teamId)
+        const values = { id, name, role, limits, passwordHash, teamId, createdAt: clock() }
         const row = tx
           .insert(table)
           .values({ ...values, ...(invitation && linkOf(invitation, actor)) })
@@ -92,20 +101,29 @@ export const createMembers = (
         const made = toMember(row)
         note('member.add', id, null, audited(made))
         if (invitation !== undefined) note('member.invite', id, null, { expiresAt: invitation.expiresAt })
+        ofBudgets.put(budgetOf('member', id), budget, tx, note)
         return made
-      }),
-    update: (id, patch, actor) =>
-      change(actor, (tx, note) => {
+      })
+      if (teamId !== null || budget !== null) ofBudgets.reload(false)
+      return added
+    },
+    update(id, { budget, ...patch }, actor) {
+      const updated = change(actor, (tx, note) => {
         const before = byId(tx, id)
         if (patch.name !== undefined) requireFree(tx, patch.name, id)
         const steppedDown = patch.role === 'member' && before.role === 'admin'
         if (steppedDown && before.passwordHash !== null) requireAdmin(tx, id)
+        if (budget !== undefined) ofBudgets.put(budgetOf('member', id), budget, tx, note)
+        if (patch.teamId != null) requireTeam(tx, patch.teamId)
         if (Object.keys(patch).length === 0) return toMember(before)
         const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
         note('member.update', id, audited(toMember(before)), audited(after))
         if (steppedDown) endMade(tx, note, id)
         return after
-      }),
+      })
+      if (budget !== undefined || patch.teamId !== undefined) ofBudgets.reload(false)
+      return updated
+    },
     invite: (id, invitation, actor) =>
       change(actor, (tx, note) => {
         const { passwordHash } = byId(tx, id)
@@ -157,16 +175,18 @@ export const createMembers = (
         const before = byId(tx, id)
         if (before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
         tx.update(table)
-          .set({ removedAt: clock(), passwordHash: null, ...NO_LINK })
+          .set({ removedAt: clock(), passwordHash: null, teamId: null, ...NO_LINK })
           .where(eq(table.id, id))
           .run()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         note('member.remove', id, audited(toMember(before)), null)
         removeFactor(tx, note, id)
         endMade(tx, note, id)
+        ofBudgets.put(budgetOf('member', id), null, tx, note)
         if (keys === 'revoke') ring.revokeOwned(id, tx, note)
       })
       ring.reload(false)
+      ofBudgets.reload(false)
     },
   }
 }
@@ -192,4 +212,4 @@ const linkOf = ({ hash, expiresAt, endsFactor = false }: Invitation, { kind, id 
 })
 
 /** What the audit records of a member. */
-const audited = ({ name, role, limits }: Member) => ({ name, role, limits })
+const audited = ({ name, role, limits, teamId }: Member) => ({ name, role, limits, team: teamId ?? null })

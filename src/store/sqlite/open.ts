@@ -7,6 +7,7 @@ import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
 import { undoSetAside } from './backup.ts'
+import { createBudgetRing } from './budgets.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
 import { createFactors } from './factors.ts'
@@ -25,6 +26,7 @@ import { lastRow } from './rows.ts'
 import { type SameFile, type SameLog, watchFile, watchLog } from './same-file.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
+import { createTeams } from './teams.ts'
 import { createTokens } from './tokens.ts'
 import { readUsage } from './usage.ts'
 
@@ -82,8 +84,9 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
   const schemaVersion = db.query<{ schema_version: number }, []>('PRAGMA schema_version')
   let seen = version.get()?.data_version
   const change = createChange(orm, clock)
-  const ring = createKeyRing(orm, change, clock, () => changed())
-  const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
+  const ofBudgets = createBudgetRing(db, orm, change, clock)
+  const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
+  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets)
   const queries = createQueries(db, orm, clock)
   const insight = createInsight({
     own: insightQueries(db, orm),
@@ -104,6 +107,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     const now = version.get()?.data_version
     if (now === seen) return false
     ring.reload(!journal.claimed())
+    ofBudgets.reload(!journal.claimed())
     seen = now
     return true
   }
@@ -133,7 +137,15 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
         return ring.keys.renew(id)
       },
     },
-    members: createMembers(orm, change, clock, ring),
+    budgets: {
+      ...ofBudgets.budgets,
+      renew(id, actor) {
+        journal.settle(true)
+        ofBudgets.budgets.renew(id, actor)
+      },
+    },
+    members: createMembers(orm, change, clock, ring, ofBudgets),
+    teams: createTeams(orm, change, clock, ofBudgets),
     sessions: createSessions(orm, change, clock),
     factors: createFactors(orm, change, clock),
     tokens: createTokens(orm, change, clock),

@@ -11,6 +11,7 @@ export const toMember = (row: typeof members.$inferSelect): Member => ({
   role: row.role,
   active: row.passwordHash !== null,
   limits: row.limits ?? DEFAULT_LIMITS,
+  teamId: row.teamId ?? undefined,
   createdAt: row.createdAt,
   invitationExpiresAt: row.invitationHash === null ? undefined : (row.invitationExpiresAt ?? undefined),
 })

@@ -17,7 +17,9 @@ export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] 
 export const newestFirst = (ended: ExchangeRow[], reserved: (typeof reservations.$inferSelect)[]): ExchangeRow[] => {
   if (reserved.length === 0) return ended.sort((a, b) => b.row - a.row)
   const known = new Set(ended.map(({ row }) => row))
-  const inFlight = reserved.filter(({ row }) => !known.has(row)).map((each) => ({ ...UNENDED, ...each }))
+  const inFlight = reserved
+    .filter(({ row }) => !known.has(row))
+    .map(({ reservedMicroUsd: _, budgets: __, ...each }) => ({ ...UNENDED, ...each }))
   return [...ended, ...inFlight].sort((a, b) => b.row - a.row)
 }
 
@@ -35,6 +37,7 @@ const UNENDED = {
   totalMs: null,
   estimated: false,
   costMicroUsd: 0,
+  feesMicroUsd: null,
   rawUsage: null,
   trail: null,
   dropped: null,

@@ -1,0 +1,21 @@
+// The budgets there are: the port of the store that admission, the ledger and the admin API know.
+
+import type { Budget, BudgetId, BudgetMark, BudgetTerms } from './budget.ts'
+import type { Actor, Key } from './key.ts'
+
+export type Budgets = {
+  /** Those that a key's requests count against: its own, its member's, their team's, the gateway's. Hot path: no query. */
+  of(key: Pick<Key, 'id' | 'ownerId'>): readonly Budget[]
+  get(id: BudgetId): Budget | undefined
+  list(): Budget[]
+  /** Null: there is none any more. What was used stays where only the terms change. Throws `invalid_request` for what is no budget. */
+  set(id: BudgetId, terms: BudgetTerms | null, actor: Actor): Budget | undefined
+  /** Sets what was used back to 0: for a new period, or by an admin. */
+  renew(id: BudgetId, actor?: Actor): void
+  /** What a member or a team is called, or a key. */
+  nameOf(id: BudgetId): string | undefined
+  /** The marks that were passed after a row (0: all), oldest first. */
+  marks(after: number, limit: number): BudgetMark[]
+  /** Calls once marks were passed and are durable, until the returned function is called. */
+  onMarks(listener: () => void): () => void
+}

@@ -1,0 +1,245 @@
+// Budgets in SQLite, all held in memory with who is in which team: admission runs no query.
+
+import type { Database } from 'bun:sqlite'
+import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import {
+  type Budget,
+  type BudgetId,
+  type BudgetMark,
+  type BudgetTerms,
+  budgetOf,
+  GATEWAY,
+  marksPassed,
+  ownerOfBudget,
+  requireTerms,
+  type Spent,
+  usedOf,
+} from '../../keys/budget.ts'
+import type { Budgets } from '../../keys/budgets.ts'
+import type { Actor } from '../../keys/key.ts'
+import type { Change, Note, Transaction } from './change.ts'
+import { keys, budgetMarks as marksTable, members, budgets as table, teams } from './schema.ts'
+
+type Row = typeof table.$inferSelect
+
+/** What was spent, by the budgets it counts against. */
+export type Charges = ReadonlyMap<BudgetId, Spent>
+
+export type BudgetRing = {
+  budgets: Budgets
+  /** Adds what was spent to budgets in memory. */
+  charge(ids: readonly BudgetId[], spent: Spent): void
+  /** Writes what was charged, and the marks it passed, within a transaction of the journal's. Returns whether it passed some. */
+  write(charges: Charges): boolean
+  /** What was charged has been written. */
+  written(charges: Charges, passed: boolean): void
+  /** Sets a budget as part of a change to its owner. Call `reload` once that is durable. */
+  put(id: BudgetId, terms: BudgetTerms | null, tx: Transaction, note: Note): void
+  /** Reloads what other processes changed, and who is in which team. `all`: also counters. */
+  reload(all: boolean): void
+}
+
+const NONE: readonly Budget[] = []
+
+const CHARGE = `
+  UPDATE budgets SET used_tokens = used_tokens + ?, used_micro_usd = used_micro_usd + ? WHERE id = ? AND amount IS NOT NULL
+  RETURNING unit, amount, warn_at AS warnAt, used_tokens AS tokens, used_micro_usd AS microUsd, since, marked`
+const MARK = `
+  INSERT OR IGNORE INTO budget_marks (at, budget, since, mark, unit, amount, used) VALUES (?, ?, ?, ?, ?, ?, ?)`
+
+type Charged = Pick<Row, 'unit' | 'since' | 'marked'> & Spent & { amount: number; warnAt: string }
+
+export const createBudgetRing = (
+  db: Database,
+  orm: BunSQLiteDatabase,
+  change: Change,
+  clock: () => number,
+): BudgetRing => {
+  const byId = new Map<BudgetId, Budget>()
+  const teamOf = new Map<string, string>()
+  /** Charged and not yet in the database. */
+  const unwritten = new Map<BudgetId, Spent>()
+  const listeners = new Set<() => void>()
+  const charging = db.query<Charged, [number, number, string]>(CHARGE)
+  const marking = db.query(MARK)
+  const marked = db.query('UPDATE budgets SET marked = ? WHERE id = ?')
+  let version = 0
+
+  const take = (row: Row): Budget | undefined => {
+    const known = byId.get(row.id)
+    if (row.amount === null) {
+      byId.delete(row.id)
+      return undefined
+    }
+    const waiting = unwritten.get(row.id)
+    const fresh: Budget = {
+      ...{ id: row.id, unit: row.unit, amount: row.amount, renews: row.renews ?? undefined, warnAt: row.warnAt },
+      used: {
+        tokens: row.usedTokens + (waiting?.tokens ?? 0),
+        microUsd: row.usedMicroUsd + (waiting?.microUsd ?? 0),
+      },
+      since: row.since,
+    }
+    const budget = known === undefined ? fresh : Object.assign(known, fresh)
+    byId.set(row.id, budget)
+    return budget
+  }
+  const reload = (all: boolean): void => {
+    for (const row of all
+      ? orm.select().from(table).all()
+      : orm.select().from(table).where(gt(table.version, version)).all()) {
+      take(row)
+      version = Math.max(version, row.version)
+    }
+    teamOf.clear()
+    const inTeams = and(isNotNull(members.teamId), isNull(members.removedAt))
+    for (const { id, teamId } of orm
+      .select({ id: members.id, teamId: members.teamId })
+      .from(members)
+      .where(inTeams)
+      .all())
+      if (teamId !== null) teamOf.set(id, teamId)
+  }
+  reload(true)
+
+  const put = (id: BudgetId, terms: BudgetTerms | null, tx: Transaction, note: Note): void => {
+    const before = tx.select().from(table).where(eq(table.id, id)).get()
+    const was = before === undefined || before.amount === null ? undefined : before
+    if (terms === null) {
+      if (was === undefined) return
+      tx.update(table).set({ amount: null, version: NEXT_VERSION }).where(eq(table.id, id)).run()
+      note('budget.remove', id, audited(was), null)
+      return
+    }
+    const { unit, amount, renews, warnAt } = requireTerms(terms)
+    const set = { unit, amount, renews: renews ?? null, warnAt: [...warnAt], version: NEXT_VERSION }
+    // The first period of one that is to renew from now on is the next one; marks that are not passed any more count again.
+    const fresh =
+      was === undefined
+        ? { usedTokens: 0, usedMicroUsd: 0, since: clock(), marked: 0 }
+        : {
+            ...(was.renews === (renews ?? null) ? {} : { since: clock() }),
+            marked:
+              marksPassed({ ...set, used: { tokens: was.usedTokens, microUsd: was.usedMicroUsd } }, 0).at(-1) ?? 0,
+          }
+    const after = tx
+      .insert(table)
+      .values({ id, since: clock(), ...set, ...fresh })
+      .onConflictDoUpdate({ target: table.id, set: { ...set, ...fresh } })
+      .returning()
+      .get()
+    note('budget.set', id, was === undefined ? null : audited(was), audited(after))
+  }
+
+  const renew = (id: BudgetId, actor: Actor): void => {
+    const after = change(actor, (tx, note) => {
+      const before = tx.select().from(table).where(eq(table.id, id)).get()
+      if (before === undefined || before.amount === null) return undefined
+      const set = { usedTokens: 0, usedMicroUsd: 0, marked: 0, since: clock(), version: NEXT_VERSION }
+      const row = tx.update(table).set(set).where(eq(table.id, id)).returning().get()
+      // Of one that nobody used there is nothing to tell.
+      if (before.usedTokens + before.usedMicroUsd > 0) note('budget.renew', id, audited(before), audited(row))
+      return row
+    })
+    if (after !== undefined) take(after)
+  }
+
+  const budgets: Budgets = {
+    of({ id, ownerId }) {
+      if (byId.size === 0) return NONE
+      const team = ownerId === undefined ? undefined : teamOf.get(ownerId)
+      const found: Budget[] = []
+      for (const each of [
+        byId.get(budgetOf('key', id)),
+        ownerId === undefined ? undefined : byId.get(budgetOf('member', ownerId)),
+        team === undefined ? undefined : byId.get(budgetOf('team', team)),
+        byId.get(GATEWAY),
+      ])
+        if (each !== undefined) found.push(each)
+      return found.length === 0 ? NONE : found
+    },
+    get: (id) => byId.get(id),
+    list: () => [...byId.values()],
+    set(id, terms, actor) {
+      change(actor, (tx, note) => put(id, terms, tx, note))
+      reload(false)
+      return byId.get(id)
+    },
+    renew: (id, actor = RENEWAL) => renew(id, actor),
+    nameOf(budget) {
+      const { kind, id } = ownerOfBudget(budget)
+      if (kind === 'gateway') return undefined
+      if (kind === 'key') return orm.select({ name: keys.label }).from(keys).where(eq(keys.id, id)).get()?.name
+      const named = kind === 'team' ? teams : members
+      return orm.select({ name: named.name }).from(named).where(eq(named.id, id)).get()?.name
+    },
+    marks: (after, limit) =>
+      orm
+        .select()
+        .from(marksTable)
+        .where(gt(marksTable.row, after))
+        .orderBy(marksTable.row)
+        .limit(limit)
+        .all() satisfies BudgetMark[],
+    onMarks(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+
+  return {
+    budgets,
+    charge(ids, spent) {
+      for (const id of ids) {
+        unwritten.set(id, plus(unwritten.get(id), spent))
+        const budget = byId.get(id)
+        if (budget === undefined) continue
+        budget.used.tokens += spent.tokens
+        budget.used.microUsd += spent.microUsd
+      }
+    },
+    write(charges) {
+      let passed = false
+      for (const [id, { tokens, microUsd }] of charges) {
+        const row = charging.get(tokens, microUsd, id)
+        if (row === null) continue
+        const { unit, amount, since, marked: before } = row
+        const budget = { unit, amount, warnAt: JSON.parse(row.warnAt) as number[], used: row }
+        const marks = marksPassed(budget, before)
+        for (const mark of marks) marking.run(clock(), id, since, mark, unit, amount, usedOf(budget))
+        const last = marks.at(-1)
+        if (last === undefined) continue
+        marked.run(last, id)
+        passed = true
+      }
+      return passed
+    },
+    written(charges, passed) {
+      for (const [id, { tokens, microUsd }] of charges) {
+        const left = plus(unwritten.get(id), { tokens: -tokens, microUsd: -microUsd })
+        if (left.tokens > 0 || left.microUsd > 0) unwritten.set(id, left)
+        else unwritten.delete(id)
+      }
+      if (passed) for (const listener of listeners) listener()
+    },
+    put,
+    reload,
+  }
+}
+
+/** Who renews budgets, in the audit. */
+const RENEWAL: Actor = { kind: 'system', id: 'renewal' }
+
+const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM budgets)`
+
+const plus = (a: Spent | undefined, b: Spent): Spent => ({
+  tokens: (a?.tokens ?? 0) + b.tokens,
+  microUsd: (a?.microUsd ?? 0) + b.microUsd,
+})
+
+/** What the audit records of a budget. */
+const audited = ({ unit, amount, renews, warnAt, usedTokens, usedMicroUsd, since }: Row) => ({
+  ...{ unit, amount, renews, warnAt, since },
+  used: unit === 'usd' ? usedMicroUsd : usedTokens,
+})
