@@ -375,6 +375,8 @@ describe('usage', () => {
     expect(history.models).toMatchObject([{ model: 'vendorA-opus-4-8', tokens: 405 }])
     expect(history.key).toEqual({
       renews: null,
+      budgets: [],
+      time_zone: 'UTC',
       allowed_models: ['*'],
       limits: { rpm: null, tpm: null, concurrency: null },
     })

@@ -46,6 +46,7 @@ describe('keys create', () => {
       tpm: null,
       concurrency: null,
       server_tools: 'all',
+      budget: null,
       old_secret_until: null,
       status: 'active',
       created_at: '2026-09-01T00:00:00.000Z',

@@ -8,6 +8,7 @@ import { databasePath, loadConfig } from '../../src/config.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Key } from '../../src/keys/key.ts'
 import type { Renewal } from '../../src/keys/renewal.ts'
+import { UTC } from '../../src/lib/calendar.ts'
 import { startPruning } from '../../src/server/pruning.ts'
 import { startRenewing } from '../../src/server/renewing.ts'
 import { startServer } from '../../src/server/serve.ts'
@@ -247,7 +248,7 @@ describe('renewing', () => {
     for (const key of keys) await use(key)
     const warned: string[] = []
     const gateway = {
-      ...{ store, clock: () => time.now, stopwatch: () => time.elapsed },
+      ...{ store, config: { calendar: UTC }, clock: () => time.now, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
     return { time, store, keys, use, gateway, warned }
