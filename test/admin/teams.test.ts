@@ -10,6 +10,10 @@ beforeAll(async () => {
 })
 afterAll(() => desk.stop())
 
+/** The member at fault, as a refusal names it. */
+const faultOf = async (response: Response): Promise<string | null> =>
+  ((await response.json()) as { error: { param: string | null } }).error.param
+
 let count = 0
 const newTeam = (budget?: object) =>
   desk.call('teams.create', desk.admin, { name: `Team ${++count}`, ...(budget === undefined ? {} : { budget }) })
@@ -31,7 +35,7 @@ describe('teams', () => {
   test('are called by a name that no other has, whatever the case of its letters', async () => {
     const { name, id } = await newTeam()
     const again = await desk.request('teams.create', desk.admin, { name: name.toUpperCase() })
-    expect([again.status, (await again.json()).error.param]).toEqual([400, 'name'])
+    expect([again.status, await faultOf(again)]).toEqual([400, 'name'])
     const other = await newTeam()
     expect((await desk.request('teams.update', desk.admin, { id: other.id, name })).status).toBe(400)
     expect((await desk.call('teams.update', desk.admin, { id, name: ` ${name.toUpperCase()} ` })).name).toBe(
@@ -60,7 +64,7 @@ describe('teams', () => {
   test('that are not there take nobody', async () => {
     const { member } = await desk.join('Chan', 'member')
     const refused = await desk.request('members.update', desk.admin, { id: member.id, team: 'team_none' })
-    expect([refused.status, (await refused.json()).error.param]).toEqual([400, 'team'])
+    expect([refused.status, await faultOf(refused)]).toEqual([400, 'team'])
   })
 
   test.each(['teams.list', 'teams.create', 'teams.update', 'teams.remove', 'budgets.reset'] as const)(
@@ -147,7 +151,7 @@ describe('a member', () => {
     const { member, ...person } = await desk.join('Rith', 'member')
     const wish = { label: 'monthly', tokens_total: 100, renews: 'month' }
     const refused = await desk.request('keys.create', person, wish)
-    expect([refused.status, (await refused.json()).error.param]).toEqual([403, 'renews'])
+    expect([refused.status, await faultOf(refused)]).toEqual([403, 'renews'])
     await put(member.id, { budget: { usd: 5, renews: 'month' } })
     const { key } = await desk.call('keys.create', person, wish)
     expect(key.renews).toBe('month')
