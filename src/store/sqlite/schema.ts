@@ -141,6 +141,66 @@ export const backgroundAnswers = sqliteTable(
   ],
 )
 
+/**
+ * Conversations whose answers clients may refer to; see ledger/answers.ts. `keyId` null: forgotten, and removed piece by
+ * piece. `bytes`: of all its answers.
+ */
+export const keptConversations = sqliteTable(
+  'kept_conversations',
+  {
+    row: integer('row').primaryKey(),
+    keyId: text('key_id'),
+    usedAt: integer('used_at').notNull(),
+    bytes: integer('bytes').notNull().default(0),
+  },
+  (t) => [
+    index('kept_conversations_key').on(t.keyId, t.usedAt),
+    index('kept_conversations_used').on(t.usedAt).where(sql`key_id IS NOT NULL`),
+  ],
+)
+
+/** Their answers. `conversation` null: not complete, its pieces are being written. `place`: the account that keeps it itself. */
+export const keptAnswers = sqliteTable(
+  'kept_answers',
+  {
+    row: integer('row').primaryKey(),
+    conversation: integer('conversation'),
+    keyId: text('key_id'),
+    id: text('id'),
+    /** The id of the answer that its request continued. */
+    previous: text('previous'),
+    place: text('place'),
+    createdAt: integer('created_at').notNull(),
+    bytes: integer('bytes').notNull().default(0),
+  },
+  (t) => [index('kept_answers_id').on(t.id, t.keyId), index('kept_answers_conversation').on(t.conversation)],
+)
+
+/** What was asked and answered, as JSON text that is cut anywhere. */
+export const keptPieces = sqliteTable(
+  'kept_pieces',
+  {
+    answer: integer('answer').notNull(),
+    part: text('part', { enum: ['input', 'output', 'rest'] }).notNull(),
+    at: integer('at').notNull(),
+    text: text('text').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.answer, t.part, t.at] })],
+)
+
+/** The items of answers by their ids. */
+export const keptItems = sqliteTable(
+  'kept_items',
+  { id: text('id').notNull(), keyId: text('key_id').notNull(), answer: integer('answer').notNull() },
+  (t) => [primaryKey({ columns: [t.id, t.keyId] }), index('kept_items_answer').on(t.answer)],
+)
+
+/** The bytes that are kept for a key; for all of them under ''. */
+export const keptTotals = sqliteTable('kept_totals', {
+  keyId: text('key_id').primaryKey(),
+  bytes: integer('bytes').notNull(),
+})
+
 /** Rows of `exchanges` in a block: one is scanned in less than a millisecond. */
 export const BLOCK_ROWS = 4_096
 
