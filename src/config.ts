@@ -72,6 +72,11 @@ export type Config = {
   hideForbiddenModels: boolean
   /** How long single exchanges are kept; 0 keeps them for ever. The totals are always kept. */
   retentionMs: number
+  /**
+   * Translated answers that clients may refer to: how long after their last use they are kept, 0 where none is written; how
+   * many bytes of one key, and of all.
+   */
+  storedAnswers: { keepMs: number; perKey: number; total: number }
   log: { level: LogLevel }
   /** `GET /metrics`; `token` is the bearer token it asks for, if any. */
   metrics: { enabled: boolean; token: string | undefined }
@@ -154,6 +159,11 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     maxMemoryBytes: file.max_memory === undefined ? defaultMaxMemory() : (parseSize(file.max_memory) ?? 0),
     hideForbiddenModels: file.hide_forbidden_models ?? false,
     retentionMs: parseDuration(file.retention ?? '') ?? 90 * DAY_MS,
+    storedAnswers: {
+      keepMs: parseDuration(file.stored_answers?.keep ?? '') ?? (file.stored_answers?.keep === 0 ? 0 : 30 * DAY_MS),
+      perKey: parseSize(file.stored_answers?.per_key ?? '') ?? 64 * 1024 ** 2,
+      total: parseSize(file.stored_answers?.total ?? '') ?? 1024 ** 3,
+    },
     log: { level: file.log?.level ?? 'info' },
     metrics: {
       enabled: file.metrics?.enabled ?? false,

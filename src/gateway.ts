@@ -5,6 +5,7 @@ import { createSettings, type Settings } from './config/settings.ts'
 import type { Config } from './config.ts'
 import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
 import { createLedger } from './ledger/create.ts'
+import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
@@ -74,14 +75,16 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
   const memory = createMemory()
   const clock = givenClock ?? Date.now
   const stopwatch = givenClock ?? (() => performance.now())
-  let reportedAt = Number.NEGATIVE_INFINITY
+  const reportFailedLedger = seldom((cause) =>
+    log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) }),
+  )
   const reportFailedWrite = (cause: unknown): void => {
     gateway?.metrics?.unwritten()
-    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
-    reportedAt = performance.now()
-    log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) })
+    reportFailedLedger(cause)
   }
   const settings = createSettings(config, store.settings)
+  const turns = createTurns()
+  const inMemory = createAnswersInMemory()
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
@@ -127,7 +130,15 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     continued: createContinued(),
     pictures: createPictures(),
     detours: createDetours(),
-    recall: createRecall(),
+    recall: createRecall({
+      answers: () => (config.storedAnswers.keepMs === 0 ? inMemory : store.answers),
+      bounds: () => (config.storedAnswers.keepMs === 0 ? IN_MEMORY : config.storedAnswers),
+      turns,
+      patiently,
+      failed: seldom((cause) =>
+        log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
+      ),
+    }),
     background: createBackground(store.background, patiently),
     fetch: globalThis.fetch,
     clock,
@@ -137,7 +148,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     draining: false,
     memory,
     room: createRoom(memory, () => config.maxMemoryBytes),
-    turns: createTurns(),
+    turns,
     descriptors: createDescriptors(),
     metrics: undefined,
     membership: createMembership({ store, clock, patiently, sessionDays: () => settings.values().session_days }),
@@ -173,5 +184,17 @@ export const fromConfig = (config: Config) => ({
   maxTries: config.maxTries,
 })
 
+/** What is held of answers where none are written. */
+const IN_MEMORY = { perKey: 16 * 1024 ** 2, total: 64 * 1024 ** 2 }
+
 /** A full disk fails every write: at most one line is logged in this time. */
 const REPORT_EVERY_MS = 5_000
+
+const seldom = (report: (cause: unknown) => void): ((cause: unknown) => void) => {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return (cause) => {
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = performance.now()
+    report(cause)
+  }
+}

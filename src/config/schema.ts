@@ -20,6 +20,8 @@ const durationOrNone = (description: string) =>
     description,
     allowed: 'a duration such as 15s, 24h or 90d, or 0',
   })
+const size = (description: string) =>
+  Type.String({ description, pattern: SIZE_PATTERN, allowed: 'a size such as 512KB, 64MB or 1GB' })
 const secret = (description: string) =>
   Type.String({ description, minLength: 1, secret: true, allowed: 'env:NAME, file:PATH or the secret itself' })
 const count = (description: string) => Type.Integer({ description, minimum: 0 })
@@ -395,6 +397,18 @@ export const FileSchema = Type.Object(
     ),
     retention: Type.Optional(
       durationOrNone('How long single requests are kept (default 90d; 0 for ever). Usage totals are always kept'),
+    ),
+    stored_answers: Type.Optional(
+      Type.Object(
+        {
+          keep: Type.Optional(
+            durationOrNone('How long after their last use (default 30d; 0: in memory only, nothing is written)'),
+          ),
+          per_key: Type.Optional(size('The most that is kept for one key (default 64MB)')),
+          total: Type.Optional(size('The most that is kept in all (default 1GB)')),
+        },
+        { ...closed, description: 'Translated answers, with what was asked, that clients refer to by their ids' },
+      ),
     ),
     log: Type.Optional(
       Type.Object(

@@ -1,5 +1,5 @@
 // Answers made in the background, for the clients that asked for them: read, streamed from any event on, cancelled and
-// deleted. The provider stores them; the gateway knows which key may have which.
+// deleted. The provider stores them; the gateway knows which key may have which. Those that the gateway keeps: kept-answers.ts.
 
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
@@ -28,6 +28,7 @@ import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'
 import { pathsOf } from './endpoints.ts'
 import { fallback } from './fallback.ts'
+import { type Asked, keptAnswer } from './kept-answers.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
 /** A request about one answer. */
@@ -44,29 +45,29 @@ type AnswerContext = {
 export const background = (gateway: Gateway) => {
   const app = new Elysia({ name: 'background' })
   const serve =
-    (respond: (context: AnswerContext) => Promise<Response>) =>
+    (what: Asked, respond: (context: AnswerContext) => Promise<Response>) =>
     ({ request, params }: { request: Request; params: { id: string | null } }) =>
       // Null: an id that is wrongly encoded, which no answer has.
-      handle(gateway, request, params.id ?? '', respond)
+      handle(gateway, request, params.id ?? '', what, respond)
   for (const path of pathsOf('/v1/responses')) {
     app
       .get(
         `${path}/:id`,
-        serve((context) => (isStream(context) ? stream(gateway, context) : read(gateway, context))),
+        serve('read', (context) => (isStream(context) ? stream(gateway, context) : read(gateway, context))),
       )
       .delete(
         `${path}/:id`,
-        serve((context) => remove(gateway, context)),
+        serve('remove', (context) => remove(gateway, context)),
         { parse: 'none' },
       )
       .post(
         `${path}/:id/cancel`,
-        serve((context) => cancel(gateway, context)),
+        serve('cancel', (context) => cancel(gateway, context)),
         { parse: 'none' },
       )
       .get(
         `${path}/:id/input_items`,
-        serve((context) => inputItems(gateway, context)),
+        serve('input', (context) => inputItems(gateway, context)),
       )
       // The path of token counts, and not an answer's id.
       .get(`${path}/input_tokens`, ({ request }) => fallback(request))
@@ -82,12 +83,15 @@ const handle = async (
   gateway: Gateway,
   request: Request,
   id: string,
+  what: Asked,
   respond: (context: AnswerContext) => Promise<Response>,
 ): Promise<Response> => {
   const heading: Heading = { id: requestId(), wire: 'responses', limitHeaders: {}, dropped: [] }
   try {
     const key = gateway.store.keys.authenticate(request.headers)
     const answer = gateway.store.background.find(key.id, id)
+    const kept = answer === undefined ? await keptAnswer(gateway, request, { keyId: key.id, id, what }) : undefined
+    if (kept !== undefined) return json(heading, kept)
     const target = answer && targetOf(gateway, answer)
     if (answer === undefined || target === undefined) throw answerNotFound(id)
     const given = [...new URL(request.url).searchParams].filter(([name]) => PASSED_ON.includes(name))

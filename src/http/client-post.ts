@@ -7,7 +7,7 @@ import type { Operation, Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
-import { splice } from '../lib/json-splice.ts'
+import { type Edit, splice } from '../lib/json-splice.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openBody, openText, readLarge } from '../relay/client-body.ts'
@@ -158,7 +158,9 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
     if (form !== undefined) return openForm(bytes, form)
     return openBody(bytes, (name) => translates(gateway, post.wire, name), read)
   })
-  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent))
+  const { outline, whole } = asSent
+  const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []
+  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent, edits))
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
@@ -169,7 +171,14 @@ const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, reque
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
-const opened = (gateway: Gateway, { asked, wire, key }: Post, check: Check, asSent: ClientBody): Opened => {
+/** `edits`: those that resolve its references to earlier answers. */
+const opened = (
+  gateway: Gateway,
+  { asked, wire, key }: Post,
+  check: Check,
+  asSent: ClientBody,
+  edits: readonly Edit[],
+): Opened => {
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
   const model = admit(
@@ -186,7 +195,6 @@ const opened = (gateway: Gateway, { asked, wire, key }: Post, check: Check, asSe
     const say = 'an answer in the background is given at POST /v1/responses only. Ask there, or leave it out.'
     throw invalidRequest(`background: ${say}`, 'background')
   }
-  const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const sent = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
   const body = gateway.continued.withPrevious(key.id, sent)
   requireSight(bodyWire, body, model)

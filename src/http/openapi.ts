@@ -123,15 +123,16 @@ const COUNTS: Record<string, OperationText & { wire: ChatWire }> = {
 const BACKGROUND: Record<string, OperationText> = {
   'GET /v1/responses/{id}': {
     id: 'getResponse',
-    summary: 'An answer made in the background',
-    description: 'As it stands, or with `stream=true` its events from `starting_after` on.',
+    summary: 'An answer made in the background, or kept by the gateway',
+    description:
+      'As it stands, or with `stream=true` its events from `starting_after` on. The gateway keeps translated answers to requests without `store: false`, for a while.',
   },
   'DELETE /v1/responses/{id}': {
     id: 'deleteResponse',
     summary: 'Remove such an answer',
-    description: 'One that is not over is cancelled first.',
+    description: 'One in the background that is not over is cancelled first.',
   },
-  'POST /v1/responses/{id}/cancel': { id: 'cancelResponse', summary: 'End such an answer early' },
+  'POST /v1/responses/{id}/cancel': { id: 'cancelResponse', summary: 'End an answer in the background early' },
   'GET /v1/responses/{id}/input_items': { id: 'listInputItems', summary: 'What such an answer was asked with' },
 }
 
@@ -225,7 +226,7 @@ const background = (text: OperationText) => ({
   ...named(text, 'background'),
   parameters: [ID],
   responses: {
-    '200': { description: 'As the provider has it.', content: json({ type: 'object' }) },
+    '200': { description: 'As its provider has it, or the gateway.', content: json({ type: 'object' }) },
     ...failures([...KEY_ERRORS, ...BACKGROUND_ERRORS]),
   },
 })
@@ -305,7 +306,7 @@ const operation = (endpoint: ListedEndpoint): object => {
 }
 
 /** What operations are listed under, in this order. */
-const TAGS = { post: 'Models answer', background: 'Answers in the background', read: 'Key and models' }
+const TAGS = { post: 'Models answer', background: 'Answers that are kept', read: 'Key and models' }
 
 /** OpenAPI 3.1: JSON Schema as TypeBox writes it. */
 export const openApi = () => {

@@ -15,6 +15,7 @@ import { needsStopping } from '../wire/stops.ts'
 import { droppedBetas } from './adapt/betas.ts'
 import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from './adapt/other-form.ts'
 import { imagesAsked } from './adapt/pictures.ts'
+import type { Keep } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
@@ -182,7 +183,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
           plan.undo,
         )
   const made = translated ?? (parsed === undefined ? body : undefined)
-  if (made !== undefined) keeperOf(reading)?.(made)
+  if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
   const clientText =
     translated === undefined
       ? withModelName(text, body, target.model.id, codec.answerEdits?.(body, plan.cap))
@@ -217,24 +218,24 @@ const ownUndo = (target: Target, cap: number | undefined): Undo => ({
  * Keeps a translated answer, once it is made: only the gateway can resolve a later reference to what it has written itself,
  * with ids of its own. Undefined where its client cannot refer to it.
  */
-const keeperOf = ({ relay, request }: Reading): ((made: JsonObject | undefined) => void) | undefined => {
+const keeperOf = ({ relay, request }: Reading): Keep | undefined => {
   const { wire, key, body, asSent } = request
   if (wire !== 'responses' || asSent.outline.store === false) return undefined
-  // Of a large body its bytes are not held besides.
-  const { size } = body
-  const resolved = body.whole().body
-  const sent = asSent.whole().body
-  return (made) => {
-    const kept = made === undefined ? undefined : rememberable(sent, resolved, made)
-    if (kept === undefined) return
-    relay.recall.keep(key.id, kept, size + JSON.stringify(kept.output).length)
-  }
+  const kept = rememberable(asSent.whole().body, body.whole().body)
+  return kept && relay.recall.open(key.id, kept, body.size)
 }
 
 /** Made outside of `openStream`: a function keeps what its neighbours use, and this one lives as long as the stream. */
 const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
   const keep = keeperOf(reading)
-  return keep && ((text) => keep(answerIn(text)))
+  const { request } = reading
+  return (
+    keep &&
+    ((text) => {
+      const answer = answerIn(text)
+      if (answer !== undefined) request.kept = keep(answer)
+    })
+  )
 }
 
 export const openStream: Read<StreamAnswer> = (reading, response) => {

@@ -81,6 +81,8 @@ export type Exchange = ClientRequest & {
   sent?: boolean
   /** The provider's id of its answer, where its client may continue that by it. */
   answerId?: string | undefined
+  /** Resolves once its answer is kept, where the gateway keeps it. */
+  kept?: Promise<void> | undefined
   /** Where its answer is made, for one in the background. */
   backgroundAnswer?: BackgroundAnswer | undefined
   /** Frees its place among the key's concurrent requests: nothing more is sent to the client. */

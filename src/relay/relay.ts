@@ -101,6 +101,7 @@ const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer):
   const metered = await orReported(meterWhole(exchange.body.inputEstimate, answer, answersAsked(exchange)), answer)
   const shown = { ...metered, serverTools: callsInAnswer(answer.body) }
   await settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
+  await exchange.kept
 }
 
 /**
@@ -188,6 +189,8 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   const metered = { ...counted, serverTools: answer.tap.serverTools }
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
   else await settle(relay, exchange, answer.target, metered, outcome, error)
+  // Who has the end of an answer may refer to it, whatever happens to us.
+  if (outcome === 'done') await exchange.kept
 }
 
 /** The most tokens a cut stream can come to: no token is shorter than a byte, and no UTF-16 unit longer than three. */

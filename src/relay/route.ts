@@ -54,7 +54,10 @@ const preferredAccount = (
   conversation: { id: string; continued: boolean } | undefined,
 ): string | undefined => {
   const answer = previousAnswerOf(body)
-  const made = answer === undefined ? undefined : relay.affinity.accountOf(answerKey(key.id, answer))
+  const made =
+    answer === undefined
+      ? undefined
+      : (relay.affinity.accountOf(answerKey(key.id, answer)) ?? relay.recall.placeOf(key.id, answer))
   return made ?? (conversation?.continued === true ? relay.affinity.accountOf(conversation.id) : undefined)
 }
 
@@ -99,8 +102,9 @@ export const isReferable = ({ wire, body: { outline } }: ClientRequest): boolean
 
 /** Only the account that made an answer knows it: a request that refers to it must go there. */
 export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: string): void => {
-  if (target.provider.accounts.length > 1)
-    relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
+  if (target.provider.accounts.length < 2) return
+  relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
+  relay.recall.place(request.key.id, answerId, accountId(target))
 }
 
 const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`

@@ -22,8 +22,11 @@ export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void)
   const pruning = createSteps(
     () => {
       // It may have been configured anew.
-      const { retentionMs } = gateway.config
-      return retentionMs !== 0 && store.prune(clock() - retentionMs, ROWS) === ROWS
+      const { retentionMs, storedAnswers } = gateway.config
+      const isMore = retentionMs !== 0 && store.prune(clock() - retentionMs, ROWS) === ROWS
+      const { answers } = store
+      const forgotten = answers.prune(clock() - storedAnswers.keepMs, storedAnswers, ROWS)
+      return answers.sweep(ROWS) > 0 || forgotten > 0 || isMore
     },
     (cause) => log.warn('old exchanges could not be removed', { cause: String(cause) }),
   )

@@ -40,6 +40,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   maxMemoryBytes: { path: 'max_memory' },
   hideForbiddenModels: { path: 'hide_forbidden_models' },
   retentionMs: { path: 'retention', setting: 'retention_days' },
+  storedAnswers: { path: 'stored_answers' },
   log: { path: 'log', byName: true },
   metrics: { path: 'metrics', byName: true },
 }

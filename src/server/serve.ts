@@ -97,6 +97,7 @@ const startWith = async (
     stopPolling(gateway)
     unwatch()
     try {
+      await gateway.recall.flush()
       await patiently(() => gateway.ledger.flush())
     } finally {
       store.close()

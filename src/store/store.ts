@@ -4,6 +4,7 @@ import type { Budgets } from '../keys/budgets.ts'
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
+import type { AnswerStore } from '../ledger/kept-answers.ts'
 import type { FactorStore, MemberStore, SessionStore, SettingStore, TeamStore, TokenStore } from '../members/member.ts'
 import type { Insight } from './insight.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
@@ -48,6 +49,7 @@ export type Store = {
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
   background: BackgroundStore
+  answers: AnswerStore
   insight: Insight
   /** Blocks: for commands, which have nothing else to do. */
   usage(query: UsageQuery): UsageTable

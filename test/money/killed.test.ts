@@ -101,7 +101,12 @@ const idOnceBroken = async (asking: Promise<Response>): Promise<string> => {
 }
 
 /** Asks without pause until the server is gone: the ids of what was answered whole. */
-const load = async (url: string, secret: string, seed: number, heard: string[], enough: () => void): Promise<void> => {
+const load = async (
+  url: string,
+  secret: string,
+  seed: number,
+  { heard, kept, enough }: { heard: string[]; kept: string[]; enough: () => void },
+): Promise<void> => {
   for (let i = seed; ; i++) {
     const { wire, model, stream } = ASKED[i % ASKED.length] ?? { wire: 'messages', model: MODELS[0], stream: true }
     let text = ''
@@ -113,6 +118,8 @@ const load = async (url: string, secret: string, seed: number, heard: string[], 
       const told = () => {
         if (!whole()) return false
         heard.push(response.headers.get('x-request-id') ?? '')
+        // Made of another wire's: the gateway alone can say what its client refers to by that.
+        if (wire === 'responses' && model !== 'vendorB-5.5') kept.push(/"id":"(resp_[^"]+)"/.exec(text)?.[1] ?? '')
         enough()
         return true
       }
@@ -145,6 +152,7 @@ describe('a server that is killed', () => {
       answers = (request) => spoken(wireOf(request.path), JSON.parse(request.text).stream === true, { billed })
       const secret = await prepare()
       const whole: string[] = []
+      const kept: string[] = []
       const from = provider.requests.length
       for (let round = 0; round < KILLS; round++) {
         const { child, url } = await start()
@@ -154,7 +162,7 @@ describe('a server that is killed', () => {
         const enough = () => {
           if (heard.length >= wanted) resolve()
         }
-        const clients = Array.from({ length: CLIENTS }, (_, at) => load(url, secret, at, heard, enough))
+        const clients = Array.from({ length: CLIENTS }, (_, at) => load(url, secret, at, { heard, kept, enough }))
         await Promise.race([loaded, Promise.all(clients)])
         await kill(child)
         await Promise.all(clients)
@@ -181,6 +189,9 @@ describe('a server that is killed', () => {
             expect(row).toMatchObject({ estimated: true })
             expect(row.input).toBeGreaterThan(0)
           }
+          const keyId = store.keys.list()[0]?.id ?? ''
+          expect(kept.length).toBeGreaterThan(20)
+          expect(kept.filter((id) => store.answers.find(keyId, id) === undefined)).toEqual([])
           const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
           expect(store.keys.list()[0]?.tokensUsed).toBe(total)
           for (const by of ['key', 'day', 'model'] as const) {

@@ -1,109 +1,243 @@
-// Translated answers, cached so that clients may refer to them by id as if the provider stored them. In memory only, per
-// key, within bounds: a client that refers to a forgotten one is told to send it again.
+// Translated answers, kept so that clients may refer to them by id as if the provider had stored them. Large ones are written
+// and read in pieces, in turns of the event loop.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import type { AnswerStore, Bounds, KeptAnswer, Part, Piece, Place } from '../../ledger/kept-answers.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import { type Remembered, referenceEdits } from '../../wire/responses/references.ts'
+import { splice } from '../../lib/json-splice.ts'
+import type { Turns } from '../../lib/turns.ts'
+import { type References, type Rememberable, referenceEdits, referencesIn } from '../../wire/responses/references.ts'
 
-/** What is cached for one key, and for all keys together, in characters of JSON. */
-const MAX_KEY_SIZE = 16 * 1024 * 1024
-const MAX_TOTAL_SIZE = 64 * 1024 * 1024
-/** Added to the size of each answer for its bookkeeping: many short ones would take far more memory than their text. */
-const OVERHEAD = 1024
+/** Keeps the answer, once it is made, if it can: it is found from then on. Never rejects. */
+export type Keep = (answer: JsonObject) => Promise<void>
 
 export type Recall = {
-  /** The edits that resolve the references of this key's request. */
-  edits(keyId: string, body: () => JsonObject): Edit[]
-  /** `size`: of request and answer, in characters of JSON; of a large request in bytes. */
-  keep(keyId: string, exchange: Remembered, size: number): void
+  /** The edits that resolve the references of this key's request, as far as they are known. `outline`: of the body, or all of it. */
+  edits(keyId: string, outline: JsonObject, whole: () => JsonObject): Edit[] | Promise<Edit[]>
+  /** Takes the request of an answer that is being made. `size`: of its input, about. */
+  open(keyId: string, request: Rememberable, size: number): Keep
+  /** Notes which account keeps an answer itself. */
+  place(keyId: string, answerId: string, account: string): void
+  placeOf(keyId: string, answerId: string): string | undefined
+  /** The text of a kept answer; undefined where this key has none of that id. */
+  answer(keyId: string, id: string): Promise<string | undefined>
+  /** The items that the model was given for it, in turns: those of the conversation before it, then its own. */
+  input(keyId: string, id: string): Promise<Json[] | undefined>
+  /** False where this key has none of that id. */
+  forget(keyId: string, id: string): Promise<boolean>
+  /** Writes what waits to be written together. */
+  flush(): Promise<void>
 }
 
-type Kept = Remembered & { size: number }
-type KeyCache = { answers: Map<string, Kept>; items: Map<string, { item: JsonObject; of: string }>; size: number }
+type Options = {
+  answers: () => AnswerStore
+  bounds: () => Bounds
+  turns: Turns
+  /** Carries out a write, and waits a while for another process that is writing. */
+  patiently: <T>(write: () => T) => Promise<T>
+  /** A write has failed: the answer goes out all the same, and cannot be referred to. */
+  failed: (cause: unknown) => void
+}
 
-export const createRecall = ({
-  maxKeySize = MAX_KEY_SIZE,
-  maxTotalSize = MAX_TOTAL_SIZE,
-  overhead = OVERHEAD,
-} = {}): Recall => {
-  /** Least recently used first, and so are the answers in each. */
-  const caches = new Map<string, KeyCache>()
-  let total = 0
+const PIECE_CHARS = 64 * 1024
+/** From this size on what was asked is written while the answer is made, and not held in memory for so long. */
+const LARGE = 256 * 1024
+/** Pieces read or removed in one turn. */
+const AT_ONCE = 8
+/** Where answers are kept by their providers is written together. */
+const PLACES_MS = 50
 
-  const cacheOf = (keyId: string): KeyCache | undefined => {
-    const cache = caches.get(keyId)
-    if (cache !== undefined) moveToEnd(caches, keyId, cache)
-    return cache
-  }
-
-  const touch = (cache: KeyCache, id: string): Kept | undefined => {
-    const kept = cache.answers.get(id)
-    if (kept !== undefined) moveToEnd(cache.answers, id, kept)
-    return kept
-  }
-
-  const forget = (keyId: string, cache: KeyCache, kept: Kept): void => {
-    cache.answers.delete(kept.id)
-    for (const { id } of kept.output) if (cache.items.get(String(id))?.of === kept.id) cache.items.delete(String(id))
-    cache.size -= kept.size
-    total -= kept.size
-    if (cache.answers.size === 0) caches.delete(keyId)
-  }
-
-  const forgetOldest = (keyId: string, cache: KeyCache): void => {
-    const [oldest] = cache.answers.values()
-    if (oldest !== undefined) forget(keyId, cache, oldest)
-  }
-
-  const conversation = (cache: KeyCache, id: string): Json[] | undefined => {
-    const turns: Kept[] = []
-    const seen = new Set<string>()
-    for (let at: string | undefined = id; at !== undefined; at = turns.at(-1)?.previous) {
-      const kept = seen.has(at) ? undefined : touch(cache, at)
-      if (kept === undefined) return undefined
-      seen.add(at)
-      turns.push(kept)
+export const createRecall = ({ answers, bounds, turns, patiently, failed }: Options): Recall => {
+  const read = async (answer: KeptAnswer, part: Part): Promise<string> => {
+    const texts: string[] = []
+    for (let last = AT_ONCE; last === AT_ONCE; ) {
+      const more = await turns(AT_ONCE * PIECE_CHARS, () => answers().read(answer.row, part, texts.length, AT_ONCE))
+      texts.push(...more)
+      last = more.length
     }
-    return turns.reverse().flatMap(({ input, output }) => [...input, ...output])
+    return texts.join('')
+  }
+
+  /** The answers of the conversation up to that one, oldest first; undefined where one of them is not here any more. */
+  const conversation = (keyId: string, id: string): KeptAnswer[] | undefined => {
+    const found: KeptAnswer[] = []
+    const seen = new Set<string>()
+    for (let at: string | undefined = id; at !== undefined; at = found.at(-1)?.previous) {
+      const answer = seen.has(at) ? undefined : answers().find(keyId, at)
+      if (answer === undefined || answer.place !== undefined) return undefined
+      seen.add(at)
+      found.push(answer)
+    }
+    return found.reverse()
+  }
+
+  const use = (answer: KeptAnswer): void => {
+    try {
+      answers().use(answer)
+    } catch (cause) {
+      // It is found all the same.
+      failed(cause)
+    }
+  }
+
+  const textBefore = async (keyId: string, id: string): Promise<string | undefined> => {
+    const found = conversation(keyId, id)
+    const last = found?.at(-1)
+    if (found === undefined || last === undefined) return undefined
+    use(last)
+    const texts: string[] = []
+    for (const answer of found) texts.push(await read(answer, 'input'), await read(answer, 'output'))
+    return texts.filter((text) => text !== '').join(',')
+  }
+
+  const itemsOf = async (keyId: string, ids: readonly string[]): Promise<Map<string, JsonObject>> => {
+    const items = new Map<string, JsonObject>()
+    const looked = new Set<number>()
+    for (const id of ids) {
+      const answer = items.has(id) ? undefined : answers().withItem(keyId, id)
+      if (answer === undefined || looked.has(answer.row)) continue
+      looked.add(answer.row)
+      use(answer)
+      for (const item of asObjects(parsedItems(await read(answer, 'output')))) {
+        if (typeof item.id === 'string') items.set(item.id, item)
+      }
+    }
+    return items
+  }
+
+  const resolve = async (keyId: string, { items, previous }: References, whole: () => JsonObject): Promise<Edit[]> => {
+    const before = previous === undefined ? undefined : await textBefore(keyId, previous)
+    const found = await itemsOf(keyId, items)
+    if (before === undefined && found.size === 0) return []
+    return turns(before?.length ?? 0, () => referenceEdits(whole(), { item: (id) => found.get(id), before }))
+  }
+
+  /** What is written of a large request is not held meanwhile: this alone lives as long as its answer is made. */
+  const stageInput = async (stage: NonNullable<AnswerStore['stage']>, input: Json[]): Promise<number | undefined> => {
+    let staged: number | undefined
+    for (const texts of inPieces(input)) {
+      const pieces = await turns(PIECE_CHARS, () => texts.map((text): Piece => ({ part: 'input', text })))
+      staged = await turns(PIECE_CHARS, () => patiently(() => stage(staged, pieces)))
+    }
+    return staged
+  }
+
+  /** In a scope of its own: what `open` was given lives no longer than it is needed. */
+  const keeping = (
+    keyId: string,
+    previous: string | undefined,
+    input: readonly Json[],
+    written: Promise<number | undefined>,
+  ): Keep => {
+    written.catch(() => undefined)
+    return async (answer) => {
+      try {
+        await keep({ keyId, previous, input }, answer, await written)
+      } catch (cause) {
+        failed(cause)
+      }
+    }
+  }
+
+  const keep = async (
+    { keyId, previous, input }: { keyId: string; previous: string | undefined; input: readonly Json[] },
+    answer: JsonObject,
+    written: number | undefined,
+  ): Promise<void> => {
+    const { id, output } = answer
+    if (typeof id !== 'string' || !Array.isArray(output)) return
+    const items = output.filter(isObject)
+    const pieces = [
+      ...[...inPieces(input)].flat().map((text): Piece => ({ part: 'input', text })),
+      ...[...inPieces(items)].flat().map((text): Piece => ({ part: 'output', text })),
+      ...cut(JSON.stringify({ ...answer, output: [] })).map((text): Piece => ({ part: 'rest', text })),
+    ]
+    let staged = written
+    const { stage } = answers()
+    // All but the last of many are written before, so that no write takes long.
+    while (stage !== undefined && pieces.length > AT_ONCE) {
+      const some = pieces.splice(0, AT_ONCE)
+      staged = await turns(AT_ONCE * PIECE_CHARS, () => patiently(() => stage(staged, some)))
+    }
+    const ids = items.flatMap((item) => (typeof item.id === 'string' ? [item.id] : []))
+    const made = { keyId, id, previous, items: ids }
+    await patiently(() => answers().keep(made, pieces, bounds(), staged))
+  }
+
+  let places: Place[] = []
+  const writePlaces = async (): Promise<void> => {
+    const due = places
+    places = []
+    if (due.length > 0) await patiently(() => answers().place(due, bounds())).catch(failed)
   }
 
   return {
-    edits(keyId, body) {
-      const cache = cacheOf(keyId)
-      if (cache === undefined) return []
-      return referenceEdits(body(), {
-        item: (id) => {
-          const found = cache.items.get(id)
-          if (found !== undefined) touch(cache, found.of)
-          return found?.item
-        },
-        conversation: (id) => conversation(cache, id),
-      })
+    edits(keyId, outline, whole) {
+      const references = referencesIn(outline)
+      return references === undefined ? [] : resolve(keyId, references, whole)
     },
-    keep(keyId, exchange, textSize) {
-      const size = textSize + overhead
-      if (size > maxKeySize) return
-      const cache = cacheOf(keyId) ?? { answers: new Map(), items: new Map(), size: 0 }
-      const before = cache.answers.get(exchange.id)
-      if (before !== undefined) forget(keyId, cache, before)
-      caches.set(keyId, cache)
-      cache.answers.set(exchange.id, { ...exchange, size })
-      for (const item of exchange.output) {
-        if (typeof item.id === 'string') cache.items.set(item.id, { item, of: exchange.id })
+    open(keyId, { previous, input }, size) {
+      const { stage } = answers()
+      return stage !== undefined && size >= LARGE
+        ? keeping(keyId, previous, [], stageInput(stage, input))
+        : keeping(keyId, previous, input, Promise.resolve(undefined))
+    },
+    place(keyId, id, account) {
+      places.push({ keyId, id, account })
+      if (places.length === 1) setTimeout(() => void writePlaces(), PLACES_MS).unref()
+    },
+    flush: writePlaces,
+    placeOf: (keyId, id) => answers().find(keyId, id)?.place,
+    async answer(keyId, id) {
+      const found = answers().find(keyId, id)
+      if (found === undefined || found.place !== undefined) return undefined
+      const output = await read(found, 'output')
+      return splice(await read(found, 'rest'), [{ path: ['output'], value: `[${output}]` }])
+    },
+    async input(keyId, id) {
+      const found = conversation(keyId, id)
+      if (found === undefined) return undefined
+      const items: Json[] = []
+      for (const answer of found) {
+        items.push(...parsedItems(await read(answer, 'input')))
+        if (answer !== found.at(-1)) items.push(...parsedItems(await read(answer, 'output')))
       }
-      cache.size += size
-      total += size
-      while (cache.size > maxKeySize) forgetOldest(keyId, cache)
-      while (total > maxTotalSize) {
-        const [first] = caches
-        if (first === undefined) break
-        forgetOldest(...first)
-      }
+      return items
+    },
+    async forget(keyId, id) {
+      const isForgotten = await patiently(() => answers().forget(keyId, id))
+      while (isForgotten && (await turns(PIECE_CHARS, () => patiently(() => answers().sweep(AT_ONCE)))) > 0);
+      return isForgotten
     },
   }
 }
 
-const moveToEnd = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
-  map.delete(key)
-  map.set(key, value)
+const parsedItems = (text: string): Json[] => {
+  const list = parseObject(`{"items":[${text}]}`)?.items
+  return Array.isArray(list) ? list : []
+}
+
+/** The items as text without brackets, cut into pieces: a few at a time. */
+function* inPieces(items: readonly Json[]): Generator<string[]> {
+  let text = ''
+  for (const [at, item] of items.entries()) {
+    text += (at === 0 ? '' : ',') + JSON.stringify(item)
+    if (text.length < PIECE_CHARS) continue
+    yield cut(text)
+    text = ''
+  }
+  if (text !== '') yield cut(text)
+}
+
+/** Within no character: JSON text holds no other surrogates than pairs. */
+const cut = (text: string): string[] => {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length; ) {
+    const end = from + PIECE_CHARS
+    const isPair = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+    const to = isPair ? end - 1 : end
+    pieces.push(text.slice(from, to))
+    from = to
+  }
+  return pieces
 }

@@ -64,7 +64,7 @@ export const targetOf = (relay: Relay, { provider: id, account: name, model: mod
 export const answerNotFound = (id: string): GatewayError =>
   new GatewayError(
     'not_found',
-    `There is no answer ${id.slice(0, 100)} for this key. Only answers asked for with background: true are kept, and not for ever.`,
+    `There is no answer ${id.slice(0, 100)} for this key, or not any more. Answers asked for with store: false are not kept, nor are those of a provider of this wire without background: true.`,
   )
 
 export type ProviderAnswer = { text: string; body: JsonObject }

@@ -14,6 +14,7 @@ import { createFactors } from './factors.ts'
 import { insightQueries } from './insight.ts'
 import { createInsight } from './insight-beside.ts'
 import { createJournal } from './journal.ts'
+import { createKeptAnswers } from './kept-answers.ts'
 import { createKeyRing } from './keys.ts'
 import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
@@ -158,6 +159,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
       },
     },
     background: createBackground(orm),
+    answers: createKeptAnswers(db, (run) => orm.transaction(run, { behavior: 'immediate' }), clock, journal.wrote),
     ...queries,
     insight,
     usage: afterSettling((query) => readUsage(db, query)),

@@ -6,57 +6,57 @@ import { asList, isObject, type Json, type JsonObject, parseObject } from '../..
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from '../read.ts'
 
-/** One exchange to which later requests may refer: the answer's id, what was sent and what came back. */
-export type Remembered = { id: string; previous?: string; input: Json[]; output: JsonObject[] }
+/** `items`: their ids. `previous`: the id of an answer. */
+export type References = { items: readonly string[]; previous: string | undefined }
 
-type Lookup = {
-  item(id: string): JsonObject | undefined
-  /** The items of the conversation up to and including the answer, oldest first. */
-  conversation(answerId: string): Json[] | undefined
+/** What a body refers to; undefined where it refers to nothing. The body may be an outline. */
+export const referencesIn = (body: JsonObject): References | undefined => {
+  const items = asList(body.input).flatMap((item) => referenced(item) ?? [])
+  const { previous_response_id: previous } = body
+  const named = typeof previous === 'string' && previous !== '' ? previous : undefined
+  return items.length === 0 && named === undefined ? undefined : { items, previous: named }
 }
 
+/** What is known of references. `before`: the items of the conversation up to the answer that is continued, as text without brackets. */
+export type Resolved = { item(id: string): JsonObject | undefined; before: string | undefined }
+
 /**
- * The edits that replace a body's references by their content, as far as the lookup knows it. Throws `invalid_request` for
- * a second reference to one item: a small body could expand beyond memory.
+ * The edits that replace a body's references by what is known of them. Throws `invalid_request` for a second reference to one
+ * item: a small body could expand beyond memory.
  */
-export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
+export const referenceEdits = (body: JsonObject, known: Resolved): Edit[] => {
   const input = listOf(body.input)
   const edits: Edit[] = []
   const seen = new Set<string>()
   const resolved = input.map((item, at): Json => {
     const id = referenced(item)
-    const known = id === undefined ? undefined : lookup.item(id)
-    if (id === undefined || known === undefined) return item
+    const found = id === undefined ? undefined : known.item(id)
+    if (id === undefined || found === undefined) return item
     if (seen.has(id)) throw invalidRequest(`input.${at}: refers to an item a second time.`, `input.${at}`)
     seen.add(id)
-    edits.push({ path: ['input', at], value: JSON.stringify(known) })
-    return known
+    edits.push({ path: ['input', at], value: JSON.stringify(found) })
+    return found
   })
-  const { previous_response_id: previous } = body
-  const before = typeof previous === 'string' ? lookup.conversation(previous) : undefined
-  if (before === undefined) return edits
+  if (known.before === undefined) return edits
+  const all = [known.before, ...resolved.map((item) => JSON.stringify(item))].filter((text) => text !== '')
   return [
     { path: ['previous_response_id'], value: undefined },
-    { path: ['input'], value: JSON.stringify([...before, ...resolved]) },
+    { path: ['input'], value: `[${all.join(',')}]` },
   ]
 }
 
-/**
- * What later requests may refer to; undefined where the client said `store: false`. `sent`: the client's body; `body`: the
- * same with its references resolved.
- */
-export const rememberable = (sent: JsonObject, body: JsonObject, answer: JsonObject): Remembered | undefined => {
-  if (sent.store === false || typeof answer.id !== 'string' || !Array.isArray(answer.output)) return undefined
+/** A request whose answer later ones may refer to. `previous`: the answer that it continues; `input`: what it adds to that. */
+export type Rememberable = { previous?: string; input: Json[] }
+
+/** Undefined where the client said `store: false`. `sent`: its body; `body`: the same with its references resolved. */
+export const rememberable = (sent: JsonObject, body: JsonObject): Rememberable | undefined => {
+  if (sent.store === false) return undefined
   const input = listOf(body.input)
   const { previous_response_id: previous } = sent
   const goesOn = typeof previous === 'string' && !given(body.previous_response_id)
-  return {
-    id: answer.id,
-    ...(goesOn ? { previous } : {}),
-    // The conversation up to that answer, which comes first, is remembered with it.
-    input: goesOn ? input.slice(input.length - listOf(sent.input).length) : input,
-    output: answer.output.filter(isObject),
-  }
+  if (!goesOn) return { input }
+  // The conversation up to that answer, which comes first, is kept with it.
+  return { previous, input: input.slice(input.length - listOf(sent.input).length) }
 }
 
 /** The answer in the last frame of a stream's text; undefined where it has none. */

@@ -1,162 +1,266 @@
-// What the gateway keeps of translated answers: found by its own key only, whole or not at all, within bounds.
+// What the gateway keeps of answers: found by its own key only, whole or not at all, within bounds, in the database as in
+// memory.
 
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
+import { ANSWER_BYTES, type AnswerStore, type Bounds } from '../../../src/ledger/kept-answers.ts'
+import { createAnswersInMemory } from '../../../src/ledger/kept-in-memory.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
+import { createTurns } from '../../../src/lib/turns.ts'
 import { createRecall, type Recall } from '../../../src/relay/adapt/recall.ts'
-import type { Remembered } from '../../../src/wire/responses/references.ts'
+import { patiently } from '../../../src/store/patience.ts'
+import { storeError } from '../../../src/store/store.ts'
+import { cleanUp, open } from '../../store/support.ts'
+
+afterEach(cleanUp)
+
+const ROOMY: Bounds = { perKey: 10_000_000, total: 100_000_000 }
+
+const recallOn = (answers: AnswerStore, bounds = ROOMY, failed: (cause: unknown) => void = () => undefined): Recall =>
+  createRecall({ answers: () => answers, bounds: () => bounds, turns: createTurns(), patiently, failed })
 
 const said = (id: string): JsonObject => ({ type: 'message', id, role: 'assistant', content: [] })
-const turn = (name: string, previous?: string): Remembered => ({
-  id: `resp_${name}`,
-  ...(previous === undefined ? {} : { previous: `resp_${previous}` }),
-  input: [{ role: 'user', content: name }],
-  output: [said(`msg_${name}`)],
-})
+const asked = (words: string): JsonObject => ({ role: 'user', content: words })
+
+/** An answer to a request, as a client was given it. */
+const keep = (recall: Recall, key: string, name: string, more: { after?: string; words?: string } = {}) => {
+  const { after, words = name } = more
+  const request = { ...(after === undefined ? {} : { previous: `resp_${after}` }), input: [asked(words)] }
+  return recall.open(
+    key,
+    request,
+    words.length,
+  )({ id: `resp_${name}`, status: 'completed', output: [said(`msg_${name}`)] })
+}
 
 /** The body as it goes on, its references resolved. */
-const resolved = (recall: Recall, key: string, body: JsonObject): JsonObject =>
-  JSON.parse(
-    splice(
-      JSON.stringify(body),
-      recall.edits(key, () => body),
-    ),
-  ) as JsonObject
+const resolved = async (recall: Recall, key: string, body: JsonObject): Promise<JsonObject> =>
+  JSON.parse(splice(JSON.stringify(body), await recall.edits(key, body, () => body))) as JsonObject
 
 const referring = (...ids: string[]): JsonObject => ({ input: ids.map((id) => ({ type: 'item_reference', id })) })
+const continuing = (name: string): JsonObject => ({ previous_response_id: `resp_${name}`, input: 'go on' })
+const isKnown = async (recall: Recall, key: string, body: JsonObject): Promise<boolean> =>
+  (await recall.edits(key, body, () => body)).length > 0
 
-describe('a reference', () => {
-  test('is replaced by the item it names, even without a type, and nothing else changes', () => {
-    const recall = createRecall()
-    recall.keep('k', turn('a'), 10)
-    const other = { role: 'user', content: 'x' }
-    for (const reference of [{ type: 'item_reference', id: 'msg_a' }, { id: 'msg_a' }]) {
-      const body = { model: 'm', input: [other, reference, other] }
-      expect(resolved(recall, 'k', body)).toEqual({ model: 'm', input: [other, said('msg_a'), other] })
-    }
-  })
+let now = 1_000_000
+const STORES: [string, () => AnswerStore][] = [
+  ['in the database', () => open(':memory:', () => (now += 60_000)).answers],
+  ['in memory', createAnswersInMemory],
+]
 
-  test('to the same item a second time is refused, as the vendor does', () => {
-    const recall = createRecall()
-    recall.keep('k', turn('a'), 10)
-    expect(() => resolved(recall, 'k', referring('msg_a', 'msg_b', 'msg_b', 'msg_a'))).toThrow('input.3')
-  })
+describe.each(STORES)('%s', (_, makeStore) => {
+  describe('a reference', () => {
+    test('is replaced by the item it names, even without a type, and nothing else changes', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      for (const reference of [{ type: 'item_reference', id: 'msg_a' }, { id: 'msg_a' }]) {
+        const body = { model: 'm', input: [asked('x'), reference, asked('x')] }
+        expect(await resolved(recall, 'k', body)).toEqual({
+          model: 'm',
+          input: [asked('x'), said('msg_a'), asked('x')],
+        })
+      }
+    })
 
-  test.each<[string, JsonObject]>([
-    ['an id nobody has kept', referring('msg_b')],
-    ['an item that only carries the id', { input: [{ ...said('msg_a'), content: [{ type: 'output_text' }] }] }],
-    ['an answer nobody has kept', { previous_response_id: 'resp_b', input: 'x' }],
-    ['an input of words', { input: 'msg_a' }],
-    ['no input', {}],
-  ])('%s stays as it is', (_, body) => {
-    const recall = createRecall()
-    recall.keep('k', turn('a'), 10)
-    expect(recall.edits('k', () => body)).toEqual([])
-  })
+    test('to the same item a second time is refused, as the vendor does', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      await expect(resolved(recall, 'k', referring('msg_a', 'msg_b', 'msg_b', 'msg_a'))).rejects.toThrow('input.3')
+    })
 
-  test('of another key is unknown', () => {
-    const recall = createRecall()
-    recall.keep('k', turn('a'), 10)
-    expect(recall.edits('other', () => referring('msg_a'))).toEqual([])
-    expect(recall.edits('other', () => ({ previous_response_id: 'resp_a', input: 'x' }))).toEqual([])
-  })
-})
+    test.each<[string, JsonObject]>([
+      ['an id nobody has kept', referring('msg_b')],
+      ['an item that only carries the id', { input: [{ ...said('msg_a'), content: [{ type: 'output_text' }] }] }],
+      ['an answer nobody has kept', continuing('b')],
+      ['an input of words', { input: 'msg_a' }],
+      ['no input', {}],
+    ])('%s stays as it is', async (_, body) => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      expect(await recall.edits('k', body, () => body)).toEqual([])
+    })
 
-describe('an earlier answer', () => {
-  test('is replaced by the whole conversation up to it', () => {
-    const recall = createRecall()
-    recall.keep('k', turn('a'), 10)
-    recall.keep('k', turn('b', 'a'), 10)
-    const body = { previous_response_id: 'resp_b', input: 'go on', stream: true }
-    expect(resolved(recall, 'k', body)).toEqual({
-      stream: true,
-      input: [
-        { role: 'user', content: 'a' },
-        said('msg_a'),
-        { role: 'user', content: 'b' },
-        said('msg_b'),
-        { type: 'message', role: 'user', content: 'go on' },
-      ],
+    test('of another key is unknown, and so are its answer and what it was asked with', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      expect(await isKnown(recall, 'other', referring('msg_a'))).toBe(false)
+      expect(await isKnown(recall, 'other', continuing('a'))).toBe(false)
+      expect(await recall.answer('other', 'resp_a')).toBeUndefined()
+      expect(await recall.input('other', 'resp_a')).toBeUndefined()
+      expect(await recall.forget('other', 'resp_a')).toBe(false)
+      expect(await isKnown(recall, 'k', continuing('a'))).toBe(true)
     })
   })
 
-  test('is unknown if the beginning of its conversation is forgotten', () => {
-    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
-    recall.keep('k', turn('a'), 60)
-    recall.keep('k', turn('b', 'a'), 60)
-    expect(recall.edits('k', () => ({ previous_response_id: 'resp_b', input: 'x' }))).toEqual([])
-    expect(recall.edits('k', () => referring('msg_b'))).toHaveLength(1)
-  })
-
-  test('that refers to itself does not loop', () => {
-    const recall = createRecall()
-    recall.keep('k', turn('a', 'b'), 10)
-    recall.keep('k', turn('b', 'a'), 10)
-    expect(recall.edits('k', () => ({ previous_response_id: 'resp_b', input: 'x' }))).toEqual([])
-  })
-})
-
-describe('the cache', () => {
-  test('evicts what was used least recently', () => {
-    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
-    recall.keep('k', turn('a'), 40)
-    recall.keep('k', turn('b'), 40)
-    recall.edits('k', () => referring('msg_a'))
-    recall.keep('k', turn('c'), 40)
-    expect(['a', 'b', 'c'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0, 1])
-  })
-
-  test('counts an overhead for each short answer', () => {
-    const recall = createRecall({ maxKeySize: 20_000 })
-    for (let at = 0; at < 100; at++) recall.keep('k', turn(`a${at}`), 10)
-    const kept = Array.from({ length: 100 }, (_, at) => recall.edits('k', () => referring(`msg_a${at}`)).length)
-    expect(kept.indexOf(1)).toBeGreaterThan(60)
-    expect(kept.at(-1)).toBe(1)
-  })
-
-  test('bounds each key, and all keys together', () => {
-    const recall = createRecall({ overhead: 0, maxKeySize: 100, maxTotalSize: 150 })
-    recall.keep('quiet', turn('a'), 50)
-    for (let more = 0; more < 20; more++) recall.keep('busy', turn(`b${more}`), 50)
-    expect(recall.edits('quiet', () => referring('msg_a'))).toHaveLength(1)
-    recall.keep('third', turn('c'), 50)
-    expect(recall.edits('busy', () => referring('msg_b18'))).toEqual([])
-    expect(recall.edits('busy', () => referring('msg_b19'))).toHaveLength(1)
-    expect(recall.edits('third', () => referring('msg_c'))).toHaveLength(1)
-  })
-
-  test('does not take an answer that is larger than its bound', () => {
-    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
-    recall.keep('k', turn('a'), 40)
-    recall.keep('k', turn('b'), 101)
-    expect(['a', 'b'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0])
-  })
-
-  test('never exceeds its bounds and always holds the latest answer', () => {
-    const step = fc.record({
-      key: fc.constantFrom('x', 'y', 'z'),
-      name: fc.nat(9),
-      size: fc.integer({ min: 1, max: 100 }),
+  describe('an earlier answer', () => {
+    test('is replaced by the whole conversation up to it', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      await keep(recall, 'k', 'b', { after: 'a' })
+      await keep(recall, 'k', 'c', { after: 'a' })
+      expect(await resolved(recall, 'k', { ...continuing('b'), stream: true })).toEqual({
+        stream: true,
+        input: [
+          ...[asked('a'), said('msg_a'), asked('b'), said('msg_b')],
+          { type: 'message', role: 'user', content: 'go on' },
+        ],
+      })
     })
+
+    test('is given back as it was, with what it was asked', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      await keep(recall, 'k', 'b', { after: 'a' })
+      const answer = { id: 'resp_b', status: 'completed', output: [said('msg_b')] }
+      expect(JSON.parse((await recall.answer('k', 'resp_b')) ?? '')).toEqual(answer)
+      expect(await recall.input('k', 'resp_b')).toEqual([asked('a'), said('msg_a'), asked('b')])
+    })
+
+    test('that is deleted is gone, and so is what continued it', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      await keep(recall, 'k', 'b', { after: 'a' })
+      expect(await recall.forget('k', 'resp_a')).toBe(true)
+      expect(await recall.forget('k', 'resp_a')).toBe(false)
+      expect(await isKnown(recall, 'k', continuing('b'))).toBe(false)
+      expect(await isKnown(recall, 'k', referring('msg_a'))).toBe(false)
+      expect(await isKnown(recall, 'k', referring('msg_b'))).toBe(true)
+    })
+
+    test('is not kept where the one that it continues is forgotten meanwhile', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a')
+      const late = recall.open('k', { previous: 'resp_a', input: [asked('b')] }, 1)
+      await recall.forget('k', 'resp_a')
+      await late({ id: 'resp_b', output: [said('msg_b')] })
+      expect(await recall.answer('k', 'resp_b')).toBeUndefined()
+    })
+
+    test('that refers to itself is never made', async () => {
+      const recall = recallOn(makeStore())
+      await keep(recall, 'k', 'a', { after: 'a' })
+      expect(await isKnown(recall, 'k', continuing('a'))).toBe(false)
+    })
+  })
+
+  test('any text comes back, however long and whatever its characters', () =>
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (steps) => {
-        const recall = createRecall({ overhead: 0, maxKeySize: 100, maxTotalSize: 220 })
-        const sizes = new Map<string, number>()
-        for (const { key, name, size } of steps) {
-          recall.keep(key, turn(`${key}${name}`), size)
-          sizes.set(`${key}${name}`, size)
-          expect(recall.edits(key, () => referring(`msg_${key}${name}`))).toHaveLength(1)
-        }
-        const held = (key: string): number =>
-          [...sizes].reduce(
-            (sum, [name, size]) => sum + (recall.edits(key, () => referring(`msg_${name}`)).length > 0 ? size : 0),
-            0,
-          )
-        const all = ['x', 'y', 'z'].map(held)
-        expect(Math.max(...all)).toBeLessThanOrEqual(100)
-        expect(all.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(220)
-      }),
-    )
+      fc.asyncProperty(
+        fc.array(
+          fc.record({ unit: fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }), times: fc.nat(40_000) }),
+          {
+            maxLength: 5,
+          },
+        ),
+        async (texts) => {
+          const recall = recallOn(makeStore())
+          const input: Json[] = texts.map(({ unit, times }) => asked(unit.repeat(times)))
+          const output = input.map((item, at) => ({ id: `msg_${at}`, said: item }))
+          await recall.open('k', { input }, JSON.stringify(input).length)({ id: 'resp_a', output })
+          expect(await recall.input('k', 'resp_a')).toEqual(input)
+          expect(JSON.parse((await recall.answer('k', 'resp_a')) ?? '')).toEqual({ id: 'resp_a', output })
+        },
+      ),
+      { numRuns: 15 },
+    ))
+
+  describe('bounds', () => {
+    const bounds = (answers: number, all = answers): Bounds => ({
+      perKey: answers * (ANSWER_BYTES + 200),
+      total: all * (ANSWER_BYTES + 200),
+    })
+    const known = async (recall: Recall, key: string, ...names: string[]): Promise<boolean[]> =>
+      Promise.all(names.map(async (name) => (await recall.answer(key, `resp_${name}`)) !== undefined))
+
+    test('the conversation used longest ago is forgotten first, all of it', async () => {
+      const recall = recallOn(makeStore(), bounds(4))
+      await keep(recall, 'k', 'a')
+      await keep(recall, 'k', 'b')
+      await keep(recall, 'k', 'b2', { after: 'b' })
+      await keep(recall, 'k', 'c')
+      await isKnown(recall, 'k', continuing('a'))
+      await keep(recall, 'k', 'd')
+      expect(await known(recall, 'k', 'a', 'b', 'b2', 'c', 'd')).toEqual([true, false, false, true, true])
+    })
+
+    test('hold for each key, and for all keys together', async () => {
+      const recall = recallOn(makeStore(), bounds(3, 5))
+      await keep(recall, 'quiet', 'q')
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await keep(recall, 'busy', name)
+      expect(await known(recall, 'busy', 'a', 'b', 'c', 'd', 'e')).toEqual([false, false, true, true, true])
+      expect(await known(recall, 'quiet', 'q')).toEqual([true])
+      await keep(recall, 'third', 't')
+      await keep(recall, 'third', 'u')
+      expect(await known(recall, 'quiet', 'q')).toEqual([false])
+      expect(await known(recall, 'third', 't', 'u')).toEqual([true, true])
+    })
+
+    test('an answer that is larger than them is not kept', async () => {
+      const recall = recallOn(makeStore(), bounds(3))
+      await keep(recall, 'k', 'a')
+      await keep(recall, 'k', 'b', { words: 'b'.repeat(10_000) })
+      expect(await known(recall, 'k', 'b')).toEqual([false])
+    })
+
+    test('are never exceeded, and the latest answer is always there', () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.record({
+              key: fc.constantFrom('x', 'y', 'z'),
+              name: fc.nat(9),
+              goesOn: fc.boolean(),
+              size: fc.nat(1500),
+            }),
+            { minLength: 1, maxLength: 40, size: 'max' },
+          ),
+          async (steps) => {
+            const within = { perKey: 12_000, total: 25_000 }
+            const recall = recallOn(makeStore(), within)
+            const last = new Map<string, string>()
+            const sizes = new Map<string, number>()
+            for (const [at, { key, goesOn, size }] of steps.entries()) {
+              const after = goesOn ? last.get(key) : undefined
+              const name = `${key}${at}`
+              const before = after !== undefined && (await recall.answer(key, `resp_${after}`)) !== undefined
+              await keep(recall, key, name, { ...(before ? { after } : {}), words: 'w'.repeat(size) })
+              sizes.set(name, ANSWER_BYTES + size)
+              last.set(key, name)
+            }
+            const held = async (key: string): Promise<number> => {
+              let sum = 0
+              for (const [name, size] of sizes)
+                if (name.startsWith(key) && (await recall.answer(key, `resp_${name}`)) !== undefined) sum += size
+              return sum
+            }
+            const all = [await held('x'), await held('y'), await held('z')]
+            expect(Math.max(...all)).toBeLessThanOrEqual(within.perKey)
+            expect(all.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(within.total)
+          },
+        ),
+        { numRuns: 50 },
+      ))
   })
+
+  test('where a provider keeps an answer is known for that answer and key', async () => {
+    const answers = makeStore()
+    const recall = recallOn(answers)
+    answers.place([{ keyId: 'k', id: 'resp_p', account: 'vendor_b/second' }], ROOMY)
+    expect([recall.placeOf('k', 'resp_p'), recall.placeOf('other', 'resp_p')]).toEqual(['vendor_b/second', undefined])
+    expect(await isKnown(recall, 'k', continuing('p'))).toBe(false)
+    expect(await recall.answer('k', 'resp_p')).toBeUndefined()
+  })
+})
+
+test('a store that cannot be written is told, and the answer goes out', async () => {
+  const full = (): never => {
+    throw storeError('The disk is full.')
+  }
+  const causes: unknown[] = []
+  const store = { ...createAnswersInMemory(), keep: full, stage: full }
+  const recall = recallOn(store, ROOMY, (cause) => causes.push(cause))
+  await keep(recall, 'k', 'a')
+  await keep(recall, 'k', 'b', { words: 'b'.repeat(1_000_000) })
+  expect(causes.map(String)).toEqual(['StoreError: The disk is full.', 'StoreError: The disk is full.'])
 })

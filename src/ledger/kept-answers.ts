@@ -1,0 +1,64 @@
+// Answers that clients refer to later by their ids, as if the provider had kept them, and where those are that it did keep.
+
+/** What a kept answer consists of, each JSON text: the items it was asked with and those it came to, without the brackets of their lists, and the answer without its output. */
+export type Part = 'input' | 'output' | 'rest'
+
+/** A part of that text: parts are cut anywhere, but within no character. */
+export type Piece = { readonly part: Part; readonly text: string }
+
+export type NewAnswer = {
+  readonly keyId: string
+  readonly id: string
+  /** The kept answer that it continues. */
+  readonly previous?: string | undefined
+  /** The ids of its items. */
+  readonly items: readonly string[]
+}
+
+/** `account`: the one that keeps the answer itself. */
+export type Place = { readonly keyId: string; readonly id: string; readonly account: string }
+
+/** `row`: what its pieces are found by. */
+export type KeptAnswer = {
+  readonly row: number
+  readonly id: string
+  readonly previous: string | undefined
+  /** The account that keeps it itself: of such an answer no pieces are here. */
+  readonly place: string | undefined
+}
+
+/** How many bytes of answers are kept, of one key and in all; an answer counts `ANSWER_BYTES` beside its text. */
+export type Bounds = { readonly perKey: number; readonly total: number }
+
+/** For the bookkeeping of an answer: many short ones would take far more than their text. */
+export const ANSWER_BYTES = 1024
+
+/**
+ * A conversation is kept, and forgotten, as a whole: its later answers mean nothing without the earlier. Past the bounds,
+ * those that were used longest ago are forgotten first. Writes are done when they return, and throw a StoreError.
+ */
+export type AnswerStore = {
+  /**
+   * Writes pieces of a large answer ahead. Nobody finds them until it is kept. Returns what it goes on by. Absent where there
+   * is no other place for them than memory.
+   */
+  stage?(staged: number | undefined, pieces: readonly Piece[]): number
+  /** False where the answer that it continues has been forgotten: then it is not kept. */
+  keep(answer: NewAnswer, pieces: readonly Piece[], bounds: Bounds, staged?: number): boolean
+  /** Notes where answers are that their providers keep. */
+  place(places: readonly Place[], bounds: Bounds): void
+  /** A key's own answer by its id. */
+  find(keyId: string, id: string): KeptAnswer | undefined
+  /** The key's own answer that holds an item. */
+  withItem(keyId: string, itemId: string): KeptAnswer | undefined
+  /** The pieces of a part in their order; `from`: which is the first. */
+  read(row: number, part: Part, from: number, most: number): string[]
+  /** Counts the conversation of an answer as used now. */
+  use(answer: KeptAnswer): void
+  /** False where the key has no such answer. Its pieces go by and by: see `sweep`. */
+  forget(keyId: string, id: string): boolean
+  /** Removes what was forgotten: about so many pieces at most. Returns how many, 0 when none are left. */
+  sweep(most: number): number
+  /** Forgets conversations used last before then, those past the bounds, and those of revoked keys: so many at most. Returns how many. */
+  prune(beforeMs: number, bounds: Bounds, most: number): number
+}

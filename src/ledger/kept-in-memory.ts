@@ -1,0 +1,111 @@
+// Kept answers in memory, where none are to be written: gone with the process.
+
+import {
+  ANSWER_BYTES,
+  type AnswerStore,
+  type Bounds,
+  type KeptAnswer,
+  type NewAnswer,
+  type Piece,
+} from './kept-answers.ts'
+
+type Held = KeptAnswer & {
+  keyId: string
+  items: readonly string[]
+  pieces: readonly Piece[]
+  conversation: Conversation
+}
+type Conversation = { keyId: string; answers: Set<Held>; bytes: number }
+
+export const createAnswersInMemory = (): AnswerStore => {
+  const answers = new Map<string, Held>()
+  const items = new Map<string, Held>()
+  const byRow = new Map<number, readonly Piece[]>()
+  /** Least recently used first. */
+  const conversations = new Set<Conversation>()
+  const totals = new Map<string, number>()
+  let total = 0
+  let rows = 0
+
+  const named = (keyId: string, id: string): string => `${keyId} ${id}`
+
+  const count = (conversation: Conversation, bytes: number): void => {
+    conversation.bytes += bytes
+    total += bytes
+    const left = (totals.get(conversation.keyId) ?? 0) + bytes
+    if (left === 0) totals.delete(conversation.keyId)
+    else totals.set(conversation.keyId, left)
+  }
+
+  const remove = (held: Held): void => {
+    const { keyId, id, row, conversation, pieces } = held
+    if (answers.get(named(keyId, id)) === held) answers.delete(named(keyId, id))
+    for (const item of held.items) if (items.get(named(keyId, item)) === held) items.delete(named(keyId, item))
+    byRow.delete(row)
+    conversation.answers.delete(held)
+    count(conversation, -bytesOf(pieces))
+    if (conversation.answers.size === 0) conversations.delete(conversation)
+  }
+
+  const useNow = (conversation: Conversation): void => {
+    conversations.delete(conversation)
+    conversations.add(conversation)
+  }
+
+  const firstWhere = (is: (one: Conversation) => boolean): Conversation | undefined => {
+    for (const each of conversations) if (is(each)) return each
+    return undefined
+  }
+
+  const keepWithin = ({ perKey, total: most }: Bounds, keyId: string): void => {
+    for (;;) {
+      const isFull = (totals.get(keyId) ?? 0) > perKey
+      if (!isFull && total <= most) return
+      const oldest = firstWhere((one) => !isFull || one.keyId === keyId)
+      if (oldest === undefined) return
+      for (const each of oldest.answers) remove(each)
+    }
+  }
+
+  const keep = (answer: NewAnswer & { place?: string }, pieces: readonly Piece[], bounds: Bounds): boolean => {
+    const { keyId, id, previous, place } = answer
+    const continued = previous === undefined ? undefined : answers.get(named(keyId, previous))?.conversation
+    if (previous !== undefined && continued === undefined) return false
+    const conversation = continued ?? { keyId, answers: new Set(), bytes: 0 }
+    const row = ++rows
+    const held: Held = { row, id, previous, place, keyId, items: answer.items, pieces, conversation }
+    byRow.set(row, pieces)
+    conversation.answers.add(held)
+    useNow(conversation)
+    count(conversation, bytesOf(pieces))
+    answers.set(named(keyId, id), held)
+    for (const item of answer.items) items.set(named(keyId, item), held)
+    keepWithin(bounds, keyId)
+    return true
+  }
+
+  return {
+    keep: (answer, pieces, bounds) => keep(answer, pieces, bounds),
+    place(places, bounds) {
+      for (const { keyId, id, account } of places) keep({ keyId, id, items: [], place: account }, [], bounds)
+    },
+    find: (keyId, id) => answers.get(named(keyId, id)),
+    withItem: (keyId, itemId) => items.get(named(keyId, itemId)),
+    read: (row, part, from, most) =>
+      (byRow.get(row) ?? [])
+        .filter((piece) => piece.part === part)
+        .slice(from, from + most)
+        .map(({ text }) => text),
+    use: (answer) => useNow((answer as Held).conversation),
+    forget(keyId, id) {
+      const held = answers.get(named(keyId, id))
+      if (held !== undefined) remove(held)
+      return held !== undefined
+    },
+    sweep: () => 0,
+    prune: () => 0,
+  }
+}
+
+const bytesOf = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), ANSWER_BYTES)

@@ -1,0 +1,253 @@
+// Kept answers in SQLite. What is forgotten is found no more at once, and removed in small steps with later writes.
+
+import type { Database } from 'bun:sqlite'
+import {
+  ANSWER_BYTES,
+  type AnswerStore,
+  type Bounds,
+  type KeptAnswer,
+  type NewAnswer,
+  type Part,
+  type Piece,
+} from '../../ledger/kept-answers.ts'
+import { DAY_MS } from '../../lib/spans.ts'
+
+const FOUND = `
+  SELECT a.row, a.id, a.previous, a.place, a.conversation, c.used_at AS usedAt
+  FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
+const NEW_CONVERSATION = 'INSERT INTO kept_conversations (key_id, used_at) VALUES (?, ?) RETURNING row'
+const NEW_ANSWER = 'INSERT INTO kept_answers (created_at) VALUES (?) RETURNING row'
+const ADD_PIECE = 'INSERT INTO kept_pieces (answer, part, at, text) VALUES (?, ?, ?, ?)'
+const NEXT_PIECE = 'SELECT coalesce(max(at) + 1, 0) AS at FROM kept_pieces WHERE answer = ? AND part = ?'
+const GROW = 'UPDATE kept_answers SET bytes = bytes + ? WHERE row = ? RETURNING bytes'
+const COMPLETE = `
+  UPDATE kept_answers SET conversation = ?, key_id = ?, id = ?, previous = ?, place = ?, created_at = ? WHERE row = ?`
+const ADD_ITEM = 'INSERT OR REPLACE INTO kept_items (id, key_id, answer) VALUES (?, ?, ?)'
+const USED = 'UPDATE kept_conversations SET bytes = bytes + ?, used_at = max(used_at, ?) WHERE row = ?'
+const ADD_TOTAL = `
+  INSERT INTO kept_totals (key_id, bytes) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET bytes = bytes + excluded.bytes`
+const OLDEST = 'SELECT row, key_id AS keyId, bytes FROM kept_conversations'
+
+type Row = {
+  row: number
+  id: string
+  previous: string | null
+  place: string | null
+  conversation: number
+  usedAt: number
+}
+type Found = KeptAnswer & Pick<Row, 'conversation' | 'usedAt'>
+type Conversation = { row: number; keyId: string; bytes: number }
+
+/** Conversations forgotten by one write: where bounds are set lower, later writes and rounds do the rest. */
+const FORGOTTEN_AT_ONCE = 16
+/** A conversation that is used all the time is noted so seldom. */
+const NOTED_MS = 10_000
+/** Beside the pieces that it adds, a write removes so many of what was forgotten: that never piles up. */
+const SWEPT = 4
+/** A large answer that has been written for longer never will be whole. */
+const ABANDONED_MS = DAY_MS
+
+/** `write` runs a transaction; `wrote` is told of how many records. */
+export const createKeptAnswers = (
+  db: Database,
+  write: <T>(change: () => T) => T,
+  clock: () => number,
+  wrote: (records: number) => void,
+): AnswerStore => {
+  const byId = db.query<Row, [string, string]>(
+    `${FOUND} WHERE a.id = ? AND a.key_id = ? AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`,
+  )
+  const byItem = db.query<Row, [string, string]>(
+    `${FOUND} JOIN kept_items i ON i.answer = a.row
+     WHERE i.id = ? AND i.key_id = ? AND a.id IS NOT NULL AND c.key_id IS NOT NULL`,
+  )
+  const newConversation = db.query<{ row: number }, [string, number]>(NEW_CONVERSATION)
+  const newAnswer = db.query<{ row: number }, [number]>(NEW_ANSWER)
+  const addPiece = db.query<null, [number, Part, number, string]>(ADD_PIECE)
+  const nextPiece = db.query<{ at: number }, [number, Part]>(NEXT_PIECE)
+  const grow = db.query<{ bytes: number }, [number, number]>(GROW)
+  const complete = db.query<null, [number, string, string, string | null, string | null, number, number]>(COMPLETE)
+  const addItem = db.query<null, [string, string, number]>(ADD_ITEM)
+  const used = db.query<null, [number, number, number]>(USED)
+  const addTotal = db.query<null, [string, number]>(ADD_TOTAL)
+  const total = db.query<{ bytes: number }, [string]>('SELECT bytes FROM kept_totals WHERE key_id = ?')
+  const oldestOf = db.query<Conversation, [string]>(`${OLDEST} WHERE key_id = ? ORDER BY used_at LIMIT 1`)
+  const oldest = db.query<Conversation, []>(`${OLDEST} WHERE key_id IS NOT NULL ORDER BY used_at LIMIT 1`)
+  const hide = db.query<null, [number]>('UPDATE kept_conversations SET key_id = NULL WHERE row = ?')
+  const read = db.query<{ text: string }, [number, Part, number, number]>(
+    'SELECT text FROM kept_pieces WHERE answer = ? AND part = ? AND at >= ? ORDER BY at LIMIT ?',
+  )
+
+  const countBytes = (keyId: string, bytes: number): void => {
+    addTotal.run(keyId, bytes)
+    addTotal.run('', bytes)
+  }
+
+  /** Returns how many bytes they are. */
+  const addPieces = (row: number, pieces: readonly Piece[]): number => {
+    const next = new Map<Part, number>()
+    let bytes = 0
+    for (const { part, text } of pieces) {
+      const at = next.get(part) ?? nextPiece.get(row, part)?.at ?? 0
+      addPiece.run(row, part, at, text)
+      next.set(part, at + 1)
+      bytes += Buffer.byteLength(text)
+    }
+    return bytes
+  }
+
+  const drop = ({ row, keyId, bytes }: Conversation): void => {
+    hide.run(row)
+    countBytes(keyId, -bytes)
+  }
+
+  const overTotal = ({ total: most }: Bounds): Conversation | null =>
+    (total.get('')?.bytes ?? 0) > most ? oldest.get() : null
+
+  const overKey = ({ perKey }: Bounds, keyId: string): Conversation | null =>
+    (total.get(keyId)?.bytes ?? 0) > perKey ? oldestOf.get(keyId) : null
+
+  /** Forgets one after the other, so many at most. Returns how many. */
+  const dropWhile = (next: () => Conversation | null, most: number): number => {
+    for (let dropped = 0; dropped < most; dropped++) {
+      const conversation = next()
+      if (conversation === null) return dropped
+      drop(conversation)
+    }
+    return most
+  }
+
+  const hidden = db.query<{ row: number }, []>('SELECT row FROM kept_conversations WHERE key_id IS NULL LIMIT 1')
+  const answerIn = db.query<{ row: number }, [number]>('SELECT row FROM kept_answers WHERE conversation = ? LIMIT 1')
+  const abandoned = db.query<{ row: number }, [number]>(
+    'SELECT row FROM kept_answers WHERE conversation IS NULL AND created_at < ? LIMIT 1',
+  )
+  const removeConversation = db.query<null, [number]>('DELETE FROM kept_conversations WHERE row = ?')
+  const removePieces = db.query<{ at: number }, [number, number]>(
+    `DELETE FROM kept_pieces WHERE rowid IN (SELECT rowid FROM kept_pieces WHERE answer = ? LIMIT ?) RETURNING at`,
+  )
+  const removeItems = db.query<null, [number]>('DELETE FROM kept_items WHERE answer = ?')
+  const removeAnswer = db.query<null, [number]>('DELETE FROM kept_answers WHERE row = ?')
+
+  /** Removes one thing that was forgotten. Returns the pieces it was, 0 where nothing is left. */
+  const sweepOne = (most: number): number => {
+    const conversation = hidden.get()?.row
+    const row =
+      conversation === undefined ? abandoned.get(clock() - ABANDONED_MS)?.row : answerIn.get(conversation)?.row
+    if (row === undefined) {
+      if (conversation === undefined) return 0
+      removeConversation.run(conversation)
+      return 1
+    }
+    const removed = removePieces.all(row, most).length
+    if (removed === most) return removed
+    removeItems.run(row)
+    removeAnswer.run(row)
+    return removed + 1
+  }
+
+  const sweep = (most: number): number => {
+    let swept = 0
+    while (swept < most) {
+      const removed = sweepOne(most - swept)
+      if (removed === 0) break
+      swept += removed
+    }
+    return swept
+  }
+
+  const revoked = db.query<{ keyId: string }, []>(
+    `SELECT t.key_id AS keyId FROM kept_totals t JOIN keys k ON k.id = t.key_id
+     WHERE k.revoked_at IS NOT NULL AND t.bytes > 0 LIMIT 1`,
+  )
+  const unused = db.query<Conversation, [number]>(
+    `${OLDEST} WHERE key_id IS NOT NULL AND used_at < ? ORDER BY used_at LIMIT 1`,
+  )
+  const full = db.query<{ keyId: string }, [number]>(
+    `SELECT key_id AS keyId FROM kept_totals WHERE key_id <> '' AND bytes > ? LIMIT 1`,
+  )
+  const overfull = (bounds: Bounds): Conversation | null => {
+    const keyId = full.get(bounds.perKey)?.keyId
+    return keyId === undefined ? overTotal(bounds) : oldestOf.get(keyId)
+  }
+
+  const keep = (
+    { keyId, id, previous, items }: NewAnswer,
+    place: string | null,
+    pieces: readonly Piece[],
+    bounds: Bounds,
+    staged?: number,
+  ): boolean => {
+    const continued = previous === undefined ? undefined : byId.get(previous, keyId)?.conversation
+    if (previous !== undefined && continued === undefined) return false
+    const now = clock()
+    const conversation = continued ?? rowOf(newConversation.get(keyId, now))
+    const row = staged ?? rowOf(newAnswer.get(now))
+    const added = addPieces(row, pieces) + ANSWER_BYTES
+    const bytes = grow.get(added, row)?.bytes ?? added
+    complete.run(conversation, keyId, id, previous ?? null, place, now, row)
+    for (const item of items) addItem.run(item, keyId, row)
+    used.run(bytes, now, conversation)
+    countBytes(keyId, bytes)
+    dropWhile(() => overKey(bounds, keyId) ?? overTotal(bounds), FORGOTTEN_AT_ONCE)
+    sweep(pieces.length + SWEPT)
+    wrote(recordsIn(added) + items.length)
+    return true
+  }
+
+  return {
+    stage: (staged, pieces) =>
+      write(() => {
+        const row = staged ?? rowOf(newAnswer.get(clock()))
+        const bytes = addPieces(row, pieces)
+        grow.get(bytes, row)
+        sweep(pieces.length + SWEPT)
+        wrote(recordsIn(bytes))
+        return row
+      }),
+    keep: (answer, pieces, bounds, staged) => write(() => keep(answer, null, pieces, bounds, staged)),
+    place: (places, bounds) =>
+      write(() => {
+        for (const { keyId, id, account } of places) keep({ keyId, id, items: [] }, account, [], bounds)
+      }),
+    find: (keyId, id) => foundIn(byId.get(id, keyId)),
+    withItem: (keyId, itemId) => foundIn(byItem.get(itemId, keyId)),
+    read: (row, part, from, most) => read.all(row, part, from, most).map(({ text }) => text),
+    use: (answer) => {
+      const { conversation, usedAt } = answer as Found
+      const now = clock()
+      if (now - usedAt >= NOTED_MS) write(() => used.run(0, now, conversation))
+    },
+    forget: (keyId, id) =>
+      write(() => {
+        const found = byId.get(id, keyId)
+        if (found === null) return false
+        const apart = rowOf(newConversation.get(keyId, clock()))
+        const bytes = grow.get(0, found.row)?.bytes ?? 0
+        db.query('UPDATE kept_answers SET conversation = ? WHERE row = ?').run(apart, found.row)
+        used.run(-bytes, 0, found.conversation)
+        drop({ row: apart, keyId, bytes })
+        return true
+      }),
+    sweep: (most) => write(() => sweep(most)),
+    prune: (beforeMs, bounds, most) =>
+      write(() =>
+        dropWhile(() => {
+          const keyId = revoked.get()?.keyId
+          return keyId === undefined ? (unused.get(beforeMs) ?? overfull(bounds)) : oldestOf.get(keyId)
+        }, most),
+      ),
+  }
+}
+
+/** About so many records as the log counts them. */
+const recordsIn = (bytes: number): number => Math.ceil(bytes / 1024) + 4
+
+const foundIn = (row: Row | null): Found | undefined =>
+  row === null ? undefined : { ...row, previous: row.previous ?? undefined, place: row.place ?? undefined }
+
+const rowOf = (made: { row: number } | null): number => {
+  if (made === null) throw new Error('the database returned no row')
+  return made.row
+}
