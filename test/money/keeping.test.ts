@@ -19,6 +19,7 @@ import { silentLog } from '../support/silent-log.ts'
 
 afterEach(cleanUp)
 
+const STORED = { keepMs: 30 * DAY, perKey: 1e6, total: 1e9 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a server that cannot start', () => {
@@ -78,7 +79,7 @@ describe('pruning', () => {
     for (time.at of [NOW - 10 * DAY, NOW]) await record(each)
     const warned: string[] = []
     const gateway = {
-      ...{ store, config: { retentionMs: 5 * DAY }, clock, stopwatch: () => time.elapsed },
+      ...{ store, config: { retentionMs: 5 * DAY, storedAnswers: STORED }, clock, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
     return { store, gateway, warned, time, record }
@@ -223,7 +224,7 @@ describe('pruning', () => {
     const before = asked
     for (let i = 0; i < 50; i++) await turn()
     expect(asked).toBe(before)
-    const forever = { ...counted, config: { retentionMs: 0 } } as unknown as Gateway
+    const forever = { ...counted, config: { retentionMs: 0, storedAnswers: STORED } } as unknown as Gateway
     const stopForever = startPruning(forever, 1)
     for (let i = 0; i < 200; i++) await turn()
     stopForever()
