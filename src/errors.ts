@@ -64,6 +64,8 @@ export type ErrorOptions = {
   named?: readonly string[] | undefined
   /** Where what a refusal names stands in the body that was sent. */
   place?: readonly (string | number)[] | undefined
+  /** What its client can do about that, in the gateway's words. */
+  advice?: string | undefined
   window?: ContextWindow | undefined
 }
 
@@ -129,6 +131,12 @@ export type Remedy =
   | 'alternating-roles'
   /** With the limits of schemas told in words. */
   | 'no-schema-limits'
+  /** With what the system says in the user's first turn. */
+  | 'no-system'
+  /** With an instruction that names JSON, where the answer is to be some. */
+  | 'json-word'
+  /** With ids of calls of nine letters and digits. */
+  | 'short-call-ids'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {
@@ -140,6 +148,7 @@ export class GatewayError extends Error {
   readonly remedy: Remedy | undefined
   readonly named: readonly string[] | undefined
   readonly place: readonly (string | number)[] | undefined
+  readonly advice: string | undefined
   readonly window: ContextWindow | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
@@ -156,6 +165,7 @@ export class GatewayError extends Error {
     this.remedy = options.remedy
     this.named = options.named
     this.place = options.place
+    this.advice = options.advice
     this.window = options.window
     this.#retry = options.retry
     this.#failover = options.failover

@@ -53,6 +53,10 @@ export type Quirks = {
   noRepeatedUser?: boolean
   /** Chat: its grammars hold no patterns and lengths: those of schemas are told in words. */
   noSchemaLimits?: boolean
+  /** Chat: no role for the system: what it says begins the user's first turn. */
+  noSystem?: boolean
+  /** Chat, responses: JSON is refused unless the conversation says that word. */
+  saysJson?: boolean
   /** Chat: its streams end after the finish reason, without `[DONE]` and without figures. */
   noDone?: boolean
   /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */

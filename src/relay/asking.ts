@@ -12,7 +12,10 @@ import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint, modelsEndpoint } from '../provider/endpoint.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
-import { membersOf, messageIn, OUT_OF_MONEY } from '../wire/refusal/error-object.ts'
+import { isDelayed } from '../wire/refusal/delay.ts'
+import { membersOf, messageIn } from '../wire/refusal/error-object.ts'
+import { codesIn, kindIn } from '../wire/refusal/kinds.ts'
+import { saidIn } from '../wire/refusal/names.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { Relay } from './services.ts'
 import type { Target } from './target.ts'
@@ -227,15 +230,16 @@ const refusalVerdict = (
   const members = membersOf(json)
   const message = messageIn(members)
   const code = asText(members.code) || asText(members.type)
-  if (status === 402 || NO_CREDIT.test(code) || OUT_OF_MONEY.test(message))
+  const { text } = saidIn(json)
+  const kind = isDelayed(text) ? undefined : kindIn(status, { text, codes: codesIn(json, text) }, upstream)?.kind
+  if (kind === 'out-of-money')
     return { verdict: 'no-credit', words: `${host} says that the account has no credit: pay it up, or raise its limit` }
-  const isUnknown = UNKNOWN_MODEL_CODE.test(code) || UNKNOWN_MODEL.test(message)
   if (
-    isUnknown ||
+    kind === 'unknown-model' ||
     ([400, 404, 422].includes(status) && list !== undefined && !list.includes(upstream) && upstream !== '')
   )
     return unknownModel(upstream, list)
-  if (status === 401 || BAD_CREDENTIAL.test(code))
+  if (status === 401 || kind === 'no-access' || code === 'authentication_error')
     return {
       verdict: 'credential-refused',
       words: `${host} refuses the credential: see whether it is whole, and of this vendor`,
@@ -260,11 +264,6 @@ const refusalVerdict = (
 /** A code is a word of a machine, never a sentence. */
 const codeIn = (code: string): string => (/^[\w.-]{1,60}$/.test(code) ? `, ${code}` : '')
 
-const NO_CREDIT = /^(?:insufficient_quota|billing_\w+|Arrearage|insufficient_credits?|payment_required)$/
-const BAD_CREDENTIAL = /^(?:authentication_error|invalid_api_key|API_KEY_INVALID)$/
-const UNKNOWN_MODEL_CODE = /^(?:model_not_found|invalid_model|model_not_available|DeploymentNotFound)$/
-const UNKNOWN_MODEL =
-  /^model: \S|model\W.{0,120}(?:does not exist|not found|is not a valid|not supported|is unknown)|(?:unknown|invalid|no such) model|^Server is pinned to/i
 const TOO_SHORT = /max_tokens or model output limit was reached/
 
 const unknownModel = (upstream: string, list: string[] | undefined): Said => {

@@ -29,6 +29,7 @@ import {
   capFor,
   editsFor,
   encodeFor,
+  lostCap,
   lostIn,
   passQuirksOf,
   quirksOf,
@@ -122,11 +123,11 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned 
   if (passesThrough(exchange, target)) {
     const cap = capFor(exchange, target)
     const edits = [...editsFor(codec, exchange.body, target, cap), ...editsWithin(exchange, target)]
-    exchange.dropped = listDropped([...betas, ...lostIn(edits)])
+    exchange.dropped = listDropped([...betas, ...lostIn(edits), ...lostCap(exchange, target)])
     return { body: exchange.body.edited(edits), undo: undefined, cap: cap ?? codec.outputCap(exchange.body.outline) }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
-  exchange.dropped = listDropped([...betas, ...encoded.dropped])
+  exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
   return { body: () => toJson(encoded.body), undo: encoded.undo, cap: encoded.undo.cap }
 }
 
@@ -144,6 +145,7 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   bodyWire === wire &&
   target.withoutReasoning !== true &&
   (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
+  (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
   (wantsSeveral(body.outline) || !needsStopping(body.outline, passQuirksOf(target, body.outline))) &&
   codec.needsTranslation?.(body.outline) !== true
 

@@ -1,13 +1,11 @@
 // One call to a target: sent, timed, and failed in the gateway's own words.
 
-import { type ErrorOptions, GatewayError, type Remedy } from '../errors.ts'
-import { asObject, asText, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
-import { isChatWire } from '../ir/wire.ts'
+import { GatewayError } from '../errors.ts'
+import { parseJson } from '../ir/json.ts'
 import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
-import { refusalOf, withRefusal } from '../wire/refusal/body.ts'
-import { refusedIn } from '../wire/refusal/refused.ts'
-import { NO_IMAGE } from '../wire/refusal/unreadable.ts'
+import { withRefusal } from '../wire/refusal/body.ts'
+import { optionsOf, understood } from './adapt/refusal.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import { type ClientRequest, secondsOf } from './exchange.ts'
 import type { Relay } from './services.ts'
@@ -74,7 +72,7 @@ export const call = async <Answer>(
     if (cut !== undefined) return await read(Response.json(cut), heard)
     throw refusal(response, body, codec)
   } catch (error) {
-    throw error instanceof GatewayError ? await withNames(error, { relay, target }, outgoing.body) : error
+    throw error instanceof GatewayError ? await understood(error, { relay, target }, outgoing.body) : error
   } finally {
     clearTimeout(timer)
   }
@@ -103,64 +101,6 @@ const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayEr
   })
   return withRefusal(told, body)
 }
-
-const optionsOf = (error: GatewayError): ErrorOptions => ({
-  param: error.param,
-  details: error.details,
-  retryAfterMs: error.retryAfterMs,
-  retry: error.retry,
-  failover: error.failover,
-  remedy: error.remedy,
-  named: error.named,
-  window: error.window,
-  ...(error.provider === undefined ? {} : { provider: error.provider }),
-})
-
-/** The error with what it refuses of the body that was sent: as a response of its own, or in the place of an answer. */
-const withNames = async (
-  error: GatewayError,
-  { relay, target: { wire } }: Pick<Call, 'relay' | 'target'>,
-  sent: Outgoing['body'],
-): Promise<GatewayError> => {
-  const body = refusalOf(error)
-  if (body === undefined || sent === undefined || !mayName(error)) return error
-  if (!isChatWire(wire)) return isFault(error) ? error : withMember(error, body)
-  const refused = await relay.turns(sent.length, () => refusedIn(wire, sentIn(sent), body))
-  const { provider = {} } = error
-  if (refused.sightless && error.code === 'upstream_error')
-    return new GatewayError('invalid_request', NO_IMAGE, { provider })
-  // A fault of the server's own that names something is one of the request only where there is another form of that.
-  if (isFault(error) && !HEEDED_OF_FAULTS.has(refused.remedy)) return error
-  const { remedy = refused.remedy, named = refused.named } = error
-  return new GatewayError(error.code, error.message, {
-    ...optionsOf(error),
-    ...{ remedy, named: error.remedy === undefined ? refused.named : named, place: refused.place },
-  })
-}
-
-/** The same on a wire that only passes: by the outermost member that the provider names. */
-const withMember = (error: GatewayError, body: unknown): GatewayError => {
-  const [member] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
-  return member === undefined
-    ? error
-    : new GatewayError(error.code, error.message, { ...optionsOf(error), place: [member] })
-}
-
-/** Statuses of refusals that may name a part of the request. Some servers answer with 500 where they cannot read one. */
-const NAMING = new Set<number | undefined>([undefined, 200, 400, 422, 500])
-const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire', 'no-web-search'])
-
-const isFault = ({ provider: { status = 0 } = {} }: GatewayError): boolean => status >= 500
-
-/** Whether a refusal is about the request, and no class of its own says what. */
-const mayName = (error: GatewayError): boolean => {
-  const { code, failover, provider: { status } = {} } = error
-  if (!NAMING.has(status)) return false
-  return code === 'invalid_request' || (code === 'upstream_error' && (isFault(error) || !failover))
-}
-
-const sentIn = (sent: NonNullable<Outgoing['body']>): JsonObject =>
-  parseObject(typeof sent === 'string' ? sent : new TextDecoder().decode(sent)) ?? {}
 
 /** Some servers refuse a request for a stream with an event in place of a body. */
 const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '')

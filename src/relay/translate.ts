@@ -16,7 +16,8 @@ import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
 import { asWritten } from '../wire/refusal/member-names.ts'
 import { placesOf } from '../wire/refusal/member-path.ts'
-import { isHint } from '../wire/refusal/wishes.ts'
+import { CAPS, isHint } from '../wire/refusal/wishes.ts'
+import { reworded } from './adapt/reworded.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './target.ts'
@@ -68,11 +69,13 @@ export const encoded = (
 ): EncodedRequest => {
   try {
     const removed: string[] = []
-    const request = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
+    const quirks = quirksOf(target)
+    const asked = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
+    const request = reworded(asked, quirks)
     const { dropped, ...sent } = provider.encodeRequest(request, {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
-      quirks: quirksOf(target),
+      quirks,
       blind: !target.model.inputModalities.includes('image'),
     })
     const cap = provider.outputCap(sent.body)
@@ -136,6 +139,15 @@ export const capFor = (exchange: Exchange, target: Target): number | undefined =
   const caps = [admittedCap(exchange, target), target.outputCap, toldCap(exchange, target)]
   const due = caps.filter((cap) => cap !== undefined)
   return due.length === 0 ? undefined : Math.min(...due)
+}
+
+/** The client's name of its cap, where the provider takes a lower one. */
+export const lostCap = (exchange: Exchange, target: Target): string[] => {
+  const { outline } = exchange.body
+  const asked = CODECS[exchange.bodyWire].outputCap(outline)
+  const told = [target.outputCap, toldCap(exchange, target)].filter((cap) => cap !== undefined)
+  if (asked === undefined || !told.some((cap) => cap < asked)) return []
+  return [...CAPS].filter((name) => typeof outline[name] === 'number')
 }
 
 /** What the provider has told to be the most, where the client asks for more. */

@@ -132,7 +132,7 @@ test.each([
   const own = [hi, hi, ...due.slice(1, 3), hi]
   expect((await on.gateway.post('/v1/chat/completions', { model, messages: own })).status).toBe(200)
   expect(on.sent()[4]).toEqual([{ role: 'user', content: 'Hi\n\nHi' }, ...due.slice(1, 4), hi])
-  expect((await on.gateway.post('/v1/chat/completions', { model, messages: own, n: 2 })).status).toBe(502)
+  expect((await on.gateway.post('/v1/chat/completions', { model, messages: own, n: 2 })).status).toBe(400)
   // What speaks in turns passes, whatever else it holds.
   const [system, ...turns] = due
   const kept = JSON.stringify({ model, messages: [system, ...turns], reasoning_effort: 'deep', x: 0 }, null, 1).replace(

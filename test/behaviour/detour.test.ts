@@ -173,7 +173,7 @@ test('a client of a third wire is answered on the wire that accepted similar req
 test('the refusal stands where the provider is not configured for the other wire', async () => {
   await behind(['chat-completions'])
   const answer = await ask({ tools })
-  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false'])
   expect(paths()).toEqual(['/v1/chat/completions'])
   await gateway.stop()
 })

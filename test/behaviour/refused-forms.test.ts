@@ -205,7 +205,7 @@ test.each<[string, ChatWire, ChatWire, JsonObject, Server, (sent: JsonObject) =>
     },
     (sent) => sent.max_tokens ?? null,
     2_048,
-    null,
+    'max_tokens',
   ],
 ])('%s: %s', async (_, wire, from, body, server, seen, due, lost) => {
   await before(wire, server, async ({ gateway, sent }) => {

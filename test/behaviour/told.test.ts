@@ -229,7 +229,7 @@ test.each([
     expect((await on.gateway.post('/v1/responses', { model, input: 'Hi', text: form })).status).toBe(200)
     // Its own tools are the client’s to change.
     const own = { type: 'function', function: { name: 'run', parameters: { type: 'object', properties } } }
-    expect((await on.gateway.post('/v1/chat/completions', { model, messages: [hi], tools: [own] })).status).toBe(502)
+    expect((await on.gateway.post('/v1/chat/completions', { model, messages: [hi], tools: [own] })).status).toBe(400)
     expect(on.provider.requests.length).toBe(5)
   },
 )

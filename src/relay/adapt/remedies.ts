@@ -34,6 +34,9 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'reply-to-tools': { noUserAfterTool: true },
   'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
   'no-schema-limits': { noSchemaLimits: true },
+  'no-system': { noSystem: true },
+  'json-word': { saysJson: true },
+  'short-call-ids': { shortCallIds: true },
   'hashed-user': { hashesUsers: true },
   'no-null-content': { noNullContent: true },
   'long-messages': { longMessages: true },
@@ -49,6 +52,7 @@ const TRANSLATED_ONLY = new Set<Remedy>([
   'output-or-tools',
   'reply-to-tools',
   'no-schema-limits',
+  'json-word',
   'no-summary',
   'no-thinking',
   'other-effort',
@@ -79,6 +83,8 @@ const isClientsAffair = (
   if (remedy === 'without-members') return named.some((path) => !isHint(path) && placesOf(outline, path).length > 0)
   // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
+  // Agents think unasked there, and a model without thought is asked by all of them.
+  if (remedy === 'no-thinking' && bodyWire === 'messages') return false
   if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(outline) !== true
   return TRANSLATED_ONLY.has(remedy)
 }

@@ -13,13 +13,13 @@ const MOST_CHARS = 200
 
 /** The error as it is, where the client cannot mend what is refused. */
 export const toldOf = (error: GatewayError, request: ClientRequest, target: Target): GatewayError => {
-  const { place, code, failover, provider = {} } = error
+  const { place, code, failover, advice = 'Leave it out, or change it.', provider = {} } = error
   if (place === undefined || place.length === 0 || code !== 'upstream_error' || failover) return error
   const param = clientsMember(place, request, target.wire)?.slice(0, MOST_CHARS)
   if (param === undefined) return error
   return new GatewayError(
     'invalid_request',
-    `'${param}': the provider does not take this for the model as it stands. Leave it out, or change it.`,
+    `'${param}': the provider does not take this for the model as it stands. ${advice}`,
     { param, provider, retry: false },
   )
 }

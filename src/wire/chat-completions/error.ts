@@ -30,40 +30,11 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (wantsResponses(error)) return 'responses-wire'
   if (refusesOldCap(error)) return 'newer-cap'
   if (wantsReasoning(error)) return 'all-reasoning'
-  if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
-  if (IN_TURNS.test(error.message)) return 'alternating-roles'
-  if (NO_GRAMMAR.test(error.message)) return 'no-schema-limits'
-  if (error.status !== 400 && error.status !== 422) return undefined
-  if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
-  if (UNSIGNED.test(error.message)) return 'signed-calls'
-  if (error.message.includes("Unexpected role 'user' after role 'tool'")) return 'reply-to-tools'
-  if (NOT_BESIDE_TOOLS.test(error.message)) return 'output-or-tools'
-  return NO_FORMAT.test(error.message) ? 'output-by-tool' : undefined
+  return (error.status === 400 || error.status === 422) && UNSIGNED.test(error.message) ? 'signed-calls' : undefined
 }
-
-/** Templates of many models say so. Some servers answer with 500 where a template refuses. */
-const SYSTEM_FIRST =
-  /System message must be at the beginning|Only user, assistant and tool roles are supported, got system|invalid message role: system/
-
-const IN_TURNS = /[Cc]onversation roles must alternate/
-
-/** Servers that compile schemas to a grammar say so, some of them within a stream. */
-const NO_GRAMMAR = /failed to parse grammar|JSON schema conversion failed|features not supported by xgrammar/
 
 /** Models that sign their calls want a signature with those of others, too. */
 const UNSIGNED = /is missing a `?thought_signature/
-
-/** Models that think, of several servers. */
-const NOT_FORCED =
-  /not support this tool_choice|tool_choice .{0,40}(?:incompatible with thinking|not support .{0,60}thinking mode)/
-
-/** Older models of the vendor, and those of several servers. A schema that is refused is quoted: no model is at fault. */
-const NO_FORMAT =
-  /(?<!Invalid schema for )response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
-
-/** Servers whose models answer in a schema or call tools, not both. Quoted by a relay, the words have escaped quotes. */
-const NOT_BESIDE_TOOLS =
-  /cannot be combined with tool\/function calling|tools\W{1,3}is incompatible with\W{1,3}response_format|[Ff]unction calling .{0,20}with a response mime type/
 
 /**
  * The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path.

@@ -4,7 +4,8 @@ import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../..
 import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { EFFORTS } from '../effort.ts'
 import { withRefusal } from '../refusal/body.ts'
-import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../refusal/error-object.ts'
+import { retryDelay } from '../refusal/delay.ts'
+import { classOfCode, membersOf, messageIn } from '../refusal/error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../refusal/failure.ts'
 import { overlong } from '../refusal/overlong.ts'
 import { unreadable } from '../refusal/unreadable.ts'
@@ -23,7 +24,6 @@ const classOf = (status: number, body: unknown): GatewayError => {
     ...(status >= 400 ? { status } : {}),
     ...(type === undefined ? {} : { code: errorCode ?? type }),
     ...(requestId === undefined ? {} : { requestId }),
-    ...troubleOf(status, errorCode ?? type, message),
   }
   // Relays in front of servers of other wires keep their codes.
   const known = classOfCode(filledText(error.code) ?? '')
@@ -35,8 +35,8 @@ const classOf = (status: number, body: unknown): GatewayError => {
     return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   const length = effective === 413 ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
-  if (isOutOfMoney(effective, message)) return providerError('out-of-money', { provider })
-  return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
+  const kind = CLASS_OF_STATUS[effective] ?? 'refused'
+  return providerError(kind, { provider, ...(kind === 'overloaded' ? retryDelay(message, error) : {}) })
 }
 
 const STATUS_OF_TYPE: { [type: string]: number } = {
@@ -53,6 +53,7 @@ const STATUS_OF_TYPE: { [type: string]: number } = {
 }
 
 const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
+  402: 'out-of-money',
   413: 'too-large',
   429: 'overloaded',
   503: 'overloaded',
@@ -108,8 +109,7 @@ const refusedRequest = (
   if (unknown.length > 0) return fault('invalid', { remedy: 'without-beta-members', named: unknown })
   const betas = refusedBetas(message)
   if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
-  if (isOutOfMoney(400, message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
-    return fault('out-of-money')
+  if (errorCode !== undefined && SPENDING_CODES.has(errorCode)) return fault('out-of-money')
   return fault('invalid')
 }
 

@@ -20,6 +20,7 @@ export const thinkingEdits = (body: JsonObject, remaining: Remaining, options: P
   const { thinking, max_tokens: asked } = body
   if (learned.alwaysThinks && (!isObject(thinking) || thinking.type === 'disabled'))
     return thinkingLeast(body, learned, outputCap(asked, cap))
+  if (learned.noReasoning) return unthought(body)
   if (!isObject(thinking)) return []
   if (learned.noThinkingBudget && thinking.type === 'enabled') return adaptive(body, thinking.budget_tokens)
   if (learned.noAdaptiveThinking && thinking.type === 'adaptive')
@@ -30,6 +31,13 @@ export const thinkingEdits = (body: JsonObject, remaining: Remaining, options: P
   if (thinking.budget_tokens < cap) return []
   return cap > MIN_BUDGET ? [{ path: ['thinking', 'budget_tokens'], value: String(cap - 1) }] : withoutThinking(body)
 }
+
+/** The model takes no word about thinking. */
+const unthought = (body: JsonObject): PassEdit[] => [
+  ...withoutThinking(body).slice(1),
+  ...(body.thinking === undefined ? [] : [{ path: ['thinking'], value: undefined, lost: true as const }]),
+  ...withoutEffort(body),
+]
 
 /** The budget becomes an effort, unless the client has asked for one besides. */
 const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassEdit[] => {

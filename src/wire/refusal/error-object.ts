@@ -1,8 +1,9 @@
 // The error object of vendor_b's three wires, as the vendor and compatible servers fill it: classified by machine code,
 // then by status.
 
-import { GatewayError, type Remedy, type Trouble } from '../../errors.ts'
+import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { retryDelay } from './delay.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
 import { unknownReference } from './unknown-reference.ts'
@@ -79,37 +80,8 @@ const NOT_THE_REQUEST = new Set([
   'json_validate_failed',
 ])
 
-// Faults of the account that some servers report without a code, recognised by the beginning of the message alone: other
-// messages quote the request, and no client's text may take an account out of use.
-const ACCESS_DENIED = /^(?:Incorrect API key provided|User location is not supported)/
-export const OUT_OF_MONEY =
-  /^(?:Your credit balance is too low|You have (?:insufficient credits|reached your specified .*usage limits)|Insufficient (?:account )?balance|Access denied, please make sure your account is in good standing|This organization has been disabled)/i
-
-/** With other statuses, what the error is for clients is said by the status. */
-export const isOutOfMoney = (status: number, message: string): boolean =>
-  (status === 400 || status === 429) && OUT_OF_MONEY.test(message)
-
-/** What else the account's owner has to mend. Payment Required says it by itself. */
-export const troubleOf = (status: number, code: string | undefined, message: string): { trouble?: Trouble } => {
-  if (status === 402 || (status === 403 && OUT_OF_MONEY.test(message))) return { trouble: 'no-money' }
-  return isUnknownModel(status, code, message) ? { trouble: 'unknown-model' } : {}
-}
-
-/** The id is the configuration's, and no fault of the request. */
-const isUnknownModel = (status: number, code: string | undefined, message: string): boolean =>
-  UNKNOWN_MODEL_CODES.has(code) || (MODEL_STATUSES.has(status) && UNKNOWN_MODEL.test(message))
-
-const UNKNOWN_MODEL_CODES = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound', 'unknown_model'])
-/** Some relays answer with 503 where no server has the model. */
-const MODEL_STATUSES = new Set([400, 404, 422, 503])
-const UNKNOWN_MODEL =
-  /^(?:\S{1,40}: )?(?:invalid model name|server is pinned to|no available channel|model: \S|(?:the )?(?:requested )?model .{1,200}?(?:does not exist|not found|not exist\b|is unknown))/i
-
 /** Codes of one server, the medium before them or the category behind. */
 const FLAGGED_CODE = /^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/
-// Refusals for the content that come as a malformed request or as missing rights, recognised as above.
-const FLAGGED = /^(?:Content Exists Risk$|Content violates usage guidelines)/
-
 export type ErrorObject = {
   /** The HTTP status, or the one the error itself names where it came with a 200. */
   status: number
@@ -138,7 +110,6 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
     members,
     provider: {
       status: at,
-      ...troubleOf(at, code ?? type, message),
       ...(name === undefined ? {} : { code: name }),
       ...(isObject(body) && typeof body.request_id === 'string' ? { requestId: body.request_id } : {}),
     },
@@ -205,10 +176,9 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
 export const decodeError = (status: number, body: unknown): GatewayError => classified(readErrorObject(status, body))
 
 /**
- * The error with the gateway's own message. Ten things are read from the provider's text: the token counts of a prompt
- * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is not taken, which settings and members are not, how many tools are, that an item is not known, that the
- * account is at fault, and that the content is.
+ * The error with the gateway's own message. Of the provider's text is read here what needs nothing else: the token counts of
+ * a prompt that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a
+ * PDF, that reasoning is not taken, how many tools are, and that an item is not known. The rest is read beside what was sent.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -222,7 +192,7 @@ export const classified = (error: ErrorObject): GatewayError => {
     case 'overloaded':
       return isBeyondLimit(message)
         ? providerError('beyond-limit', { provider })
-        : providerError(kind, { provider, ...retryDelay(message) })
+        : providerError(kind, { provider, ...retryDelay(message, error.members) })
     case 'invalid':
       if (isRefusedReasoning(error)) return providerError('reasoning-refused', { provider })
       return (
@@ -239,20 +209,15 @@ export const classified = (error: ErrorObject): GatewayError => {
 export const classOfCode = (code: string): FailureClass | undefined =>
   CLASS_OF_CODE.get(code) ?? (FLAGGED_CODE.test(code) ? 'content-policy' : undefined)
 
-const classOf = (
-  { status, code = '', type = '', message, members }: ErrorObject,
-  isOverlong: boolean,
-): FailureClass => {
+const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
   const known = classOfCode(code) ?? CLASS_OF_CODE.get(type)
   if (known !== undefined) return known
   // Compatible servers have no code for these.
-  if (isFlagged(members) || (REFUSALS.has(status) && FLAGGED.test(message))) return 'content-policy'
+  if (isFlagged(members)) return 'content-policy'
   if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
-  if (isOutOfMoney(status, message)) return 'out-of-money'
+  if (status === 402) return 'out-of-money'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
-  if (status === 400 && ACCESS_DENIED.test(message)) return 'refused'
-  if (isUnknownModel(status, code, message)) return 'refused'
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
@@ -296,19 +261,6 @@ const TOO_MANY_TOOLS =
 const isFlagged = ({ metadata }: JsonObject): boolean => asList(asObject(metadata).reasons).length > 0
 
 const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
-const REFUSALS = new Set([400, 403])
 
 /** A request above the rate limit itself, so that waiting does not help. Only the message tells. */
 const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
-
-/** `174ms`, `20s`, `1m26.4s` */
-const RETRY_DELAY = /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
-const AMOUNT = /([\d.]+)(ms|[hms])/g
-const UNIT_MS: { [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
-
-const retryDelay = (message: string): { retryAfterMs?: number } => {
-  const delay = RETRY_DELAY.exec(message)?.[1] ?? ''
-  let ms = 0
-  for (const [, amount, unit = ''] of delay.matchAll(AMOUNT)) ms += Number(amount) * (UNIT_MS[unit] ?? 0)
-  return ms > 0 ? { retryAfterMs: Math.ceil(ms) } : {}
-}

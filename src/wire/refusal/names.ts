@@ -111,14 +111,7 @@ const namesIn = (raw: string): Name[] => {
   const text = raw.replace(ECHOES, blank)
   const paths: Name[] = []
   const note = (found: Found, list: Name[], at: number, length: number, steps: string[]): void => {
-    const from = raw.lastIndexOf('\n', at) + 1
-    const to = raw.indexOf('\n', at)
-    list.push({
-      found,
-      steps,
-      before: raw.slice(from, at + length),
-      context: raw.slice(Math.max(from, at - AROUND), Math.min(to === -1 ? raw.length : to, at + length + AROUND)),
-    })
+    list.push({ found, steps, ...aroundIn(raw, at, length) })
   }
   let rest = text.replace(WITHIN_PATH, (whole, name, path, at) => {
     note('path', paths, at, whole.length, `${path}.${name}`.match(STEP) ?? [])
@@ -146,6 +139,16 @@ const namesIn = (raw: string): Name[] => {
 
 /** Characters on either side by which a name is told from one in a text that the client sent. */
 const AROUND = 12
+
+/** What stands around a place of a text, and before its end, on its own line. */
+export const aroundIn = (text: string, at: number, length: number): Pick<Name, 'context' | 'before'> => {
+  const from = text.lastIndexOf('\n', at) + 1
+  const to = text.indexOf('\n', at)
+  return {
+    before: text.slice(from, at + length),
+    context: text.slice(Math.max(from, at - AROUND), Math.min(to === -1 ? text.length : to, at + length + AROUND)),
+  }
+}
 
 /** Words with an underscore or a hump are names; another is one at the places where servers put names. */
 const isNamed = (word: string, text: string, at: number): boolean => {

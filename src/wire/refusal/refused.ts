@@ -7,12 +7,21 @@ import type { Effort } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../effort.ts'
+import { isBesideTools, lackingIn, SCHEMA_AT_FAULT } from './capabilities.ts'
+import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
-import { type Found, type Name, saidIn } from './names.ts'
+import { aroundIn, type Found, type Name, saidIn } from './names.ts'
+import { showsPicture } from './oddities.ts'
 import { CAPS, PICTURES, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
-export type Refused = { remedy?: Remedy; named?: readonly string[]; place?: Place; sightless?: true }
+export type Refused = {
+  remedy?: Remedy
+  named?: readonly string[]
+  place?: Place
+  advice?: string
+  sightless?: true
+}
 
 /** A wish that the body holds, and the first place where it does. */
 type Hit = { wish: Wish; place: Place }
@@ -41,9 +50,36 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   }
   const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
   if (refused !== undefined) return refused
-  const about = named === undefined || named[0] === 'model' ? {} : { place: named }
-  return isSightless(text, names) && JSON.stringify(sent).includes('image') ? { ...about, sightless: true } : about
+  const place = named === undefined || named[0] === 'model' ? undefined : named
+  const lacking = lacksIn(wire, sent, error, place)
+  return lacking.sightless === true || (lacking.place !== undefined && isAbout(place, lacking.place))
+    ? { ...(place && { place }), ...lacking }
+    : { ...(place && { place }) }
 }
+
+/** What the provider cannot do of what was asked for. `place`: what the refusal names besides. */
+export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?: Place): Refused => {
+  const { text, names } = saidIn(error)
+  if (showsPicture(sent) && (isSightless(text, names) || isForPictures(place, text, sent))) return { sightless: true }
+  const lacking = lackingIn(wire, sent, text)
+  if (lacking === undefined) return {}
+  const { span, ...told } = lacking
+  return isQuotedFrom(promptIn(sent), aroundIn(text, span.at, span.length)) ? {} : told
+}
+
+/** Whether what a sentence says no to is what the refusal names. Of the conversation many name a turn, or the whole. */
+const isAbout = (named: Place | undefined, lacking: Place): boolean =>
+  named === undefined ||
+  startsWith(lacking, named) ||
+  startsWith(named, lacking) ||
+  (PROMPT.has(`${named[0]}`) && (named.length === 1 || (named.length === 2 && named[0] === lacking[0])))
+
+/** What a server wants to be a text is a list for the picture that it holds. */
+const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
+  place !== undefined && WANTS_TEXT.test(text) && PICTURED.test(JSON.stringify(valueAt(sent, place)))
+
+const WANTS_TEXT = /\b(?:must be a|valid|expected (?:a )?) ?string\b/i
+const PICTURED = /"type":"(?:image|image_url|input_image)"/
 
 const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
 
@@ -172,7 +208,8 @@ const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refuse
   const chosen = hits.find(({ wish }) => wish.form === undefined || !isUnknown) ?? first
   const { wish, place } = chosen
   if (wish.remedy === 'other-effort') return { ...effortsFor(text, valueAt(sent, place), isUnknown, wish), place }
-  if (wish.remedy === 'output-by-tool' && AT_FAULT.test(text)) return { place }
+  if (wish.remedy === 'output-by-tool' && SCHEMA_AT_FAULT.test(text)) return { place }
+  if (wish.remedy === 'output-by-tool' && isBesideTools(sent, text)) return { remedy: 'output-or-tools', place }
   if (wish.remedy !== undefined) return { remedy: wish.remedy, named: wish.named ?? [], place }
   const left = hits.filter((hit) => hit.wish.remedy === undefined)
   // What is out of a range is the client's own affair, and so is the rest.
@@ -186,8 +223,6 @@ const UNKNOWN =
 const RANGE =
   /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above|\blimit|up to/i
 const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
-/** Of a schema that is refused, no model is at fault. */
-const AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
 
 /** The efforts that the model takes, where the words list them or name the one that is refused; else none. */
 const effortsFor = (text: string, value: Json | undefined, isUnknown: boolean, { path }: Wish): Refused => {
@@ -240,8 +275,9 @@ const isSightless = (text: string, names: readonly Name[]): boolean => {
 }
 
 const NOT_TAKEN =
-  /not support|unsupported|only (?:support|text)|text[- ]only|unknown variant|\bnot a\b|\bno vision\b|cannot see/i
-const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b/i
+  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only (?:support|text)|text[- ]only|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bmissing data\b|only supported|\bat most 0\b/i
+const PICTURE =
+  /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|\bonly (?:supports?|takes|accepts) text\b|text[- ]only|cannot see/i
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
 
 /** A value of other members that is a member's name. */
@@ -254,8 +290,12 @@ const promptIn = (sent: JsonObject): Json[] =>
   )
 
 /** Whether a name comes from a text that the client sent and the refusal quotes: what is around it stands there, too. */
-const isQuotedFrom = (prompt: Json, { context, before }: Name): boolean =>
+const isQuotedFrom = (prompt: Json, { context, before }: Pick<Name, 'context' | 'before'>): boolean =>
   context.length > 0 && holds(prompt, context) && !holds(prompt, before)
+
+/** Whether words of a refusal stand in the request with what is around them: no client's text may speak for its provider. */
+export const isClients = (sent: JsonObject, text: string, { at, length }: Span): boolean =>
+  holds(sent, aroundIn(text, at, length).context)
 
 const holds = (value: Json | undefined, text: string): boolean => {
   if (typeof value === 'string') return value.includes(text)

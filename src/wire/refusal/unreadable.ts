@@ -61,7 +61,7 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
   ],
   [
     /(?:Too many images in request\. Max is |contains \d{1,9} images, exceeding the maximum of |At most (?=\d{1,9} image\(s\))|Image count \d{1,9} exceeds limit |too many images: .{0,80} maximum of )(\d{1,9})/,
-    (most) => `Too many images in request. Max is ${most}. Take some of them out.`,
+    (most) => (most === '0' ? NO_IMAGE : `Too many images in request. Max is ${most}. Take some of them out.`),
   ],
   [
     /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,

@@ -25,6 +25,10 @@ const leftOut = (...paths: string[]): Wish[] => paths.map((path) => ({ path }))
 const isSchema = (value: Json): boolean => isObject(value) && value.type === 'json_schema'
 const isFormat = (value: Json): boolean => isSchema(value) || (isObject(value) && value.type === 'json_object')
 const isForced = (value: Json): boolean => value === 'required' || value === 'any' || isObject(value)
+/** On any wire. */
+export const isForcedChoice = (choice: Json | undefined): boolean =>
+  choice !== undefined && isForced(choice) && !NOT_FORCED.has(asObject(choice).type)
+const NOT_FORCED = new Set<Json | undefined>(['auto', 'none'])
 const isAuto = (value: Json): boolean => value === 'auto'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))

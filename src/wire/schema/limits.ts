@@ -6,12 +6,19 @@ import type { Quirks } from '../../ir/quirks.ts'
 import { mapMembers, mapWithin } from './dialect.ts'
 import { withNotes } from './object.ts'
 
-/** Patterns and formats that grammars have no counterpart for, and counts that they hold only up to a number. */
-const LIMITS = new Set(['pattern', 'format', 'minLength', 'maxLength', 'minItems', 'maxItems'])
+/** What grammars have no counterpart for, and counts that they hold only up to a number. */
+const LIMITS = new Set([
+  ...['pattern', 'format', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
+  ...['minContains', 'maxContains', 'minProperties', 'maxProperties', 'patternProperties', 'propertyNames'],
+  ...['multipleOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
+])
 
 /** The schema as the server takes it: where its grammars hold no limits, they become a part of the descriptions. */
 export const withinGrammar = (schema: JsonObject, { noSchemaLimits }: Quirks): JsonObject =>
   noSchemaLimits === true ? withoutLimits(schema) : schema
+
+/** Whether a schema holds any that a server may be asked without. */
+export const holdsLimits = (schema: JsonObject): boolean => withoutLimits(schema) !== schema
 
 const withoutLimits = (schema: JsonObject): JsonObject => {
   const notes: JsonObject = {}

@@ -75,17 +75,6 @@ describe('a provider’s error', () => {
     [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
     [400, { message: 'secret', code: 'unsupported_parameter', param: 'max_tokens' }, 'newer-cap'],
     [400, { message: 'secret', code: 'unsupported_parameter', param: 'tools' }, undefined],
-    [400, { message: "'response_format' of type 'json_schema' is not supported with this model." }, 'output-by-tool'],
-    [
-      400,
-      { message: '`response_format` json_object cannot be combined with tool/function calling' },
-      'output-or-tools',
-    ],
-    [
-      400,
-      { metadata: { raw: '{"message":"\\"tools\\" is incompatible with \\"response_format\\""}' } },
-      'output-or-tools',
-    ],
     [400, { message: "Invalid schema for response_format 'unsupported_claims': In context=(), secret" }, undefined],
   ])('%d %j: the remedy is %p', (status, error, known) => {
     const { code, remedy } = chatCompletions.decodeError(status, { error })

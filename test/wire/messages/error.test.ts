@@ -23,13 +23,6 @@ describe('a provider’s error is classified', () => {
       'context_length_exceeded',
     ],
     [400, failure('invalid_request_error', 'Output blocked by content filtering policy'), 'content_policy_violation'],
-    [400, failure('invalid_request_error', 'Your credit balance is too low to access the API'), 'service_unavailable'],
-    [
-      400,
-      failure('invalid_request_error', 'You have reached your specified API usage limits. Wait for July.'),
-      'service_unavailable',
-    ],
-    [400, failure('invalid_request_error', 'This organization has been disabled.'), 'service_unavailable'],
     [
       400,
       failure('invalid_request_error', 'Spent', { error_code: 'enforced_spend_limit_reached' }),
@@ -50,7 +43,7 @@ describe('a provider’s error is classified', () => {
     ],
     [400, failure('invalid_request_error', 'top_k: Extra inputs are not permitted'), 'upstream_error'],
     [401, failure('authentication_error', 'invalid x-api-key'), 'upstream_error'],
-    [402, failure('billing_error', 'Pay'), 'upstream_error'],
+    [402, failure('billing_error', 'Pay'), 'service_unavailable'],
     [403, failure('permission_error', 'No'), 'upstream_error'],
     [404, failure('not_found_error', 'model: m'), 'upstream_error'],
     [413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }, 'payload_too_large'],

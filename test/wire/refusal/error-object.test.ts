@@ -34,19 +34,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 'SensitiveContentDetected.Violence', type: 'BadRequest' }, 'content_policy_violation'],
     [400, { code: 'InputTextSensitiveContentDetected', type: 'BadRequest' }, 'content_policy_violation'],
     [400, { code: 'OutputTextSensitiveContentDetected', type: 'BadRequest' }, 'content_policy_violation'],
-    [
-      400,
-      { message: 'Content Exists Risk', type: 'invalid_request_error', code: 'invalid_request_error' },
-      'content_policy_violation',
-    ],
     [400, { message: 'Content Exists Risk of x' }, 'upstream_error'],
-    [
-      403,
-      { message: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_x' },
-      'content_policy_violation',
-    ],
-    [403, { message: 'Not allowed: Content violates usage guidelines.' }, 'upstream_error'],
-    [500, { message: 'Content violates usage guidelines.' }, 'upstream_error'],
     [200, { code: '429' }, 'service_unavailable'],
     [200, { http_status_code: 503 }, 'service_unavailable'],
     [200, { status: 429 }, 'service_unavailable'],
@@ -78,15 +66,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [401, { code: 'invalid_api_key' }, true],
     [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] }, true],
     [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations: [] }] }, false],
-    [400, { message: 'Incorrect API key provided: x***y. You can obtain one.' }, true],
-    [400, { code: 400, status: 'FAILED_PRECONDITION', message: 'User location is not supported for it.' }, true],
     [400, { code: 'Arrearage', type: 'Arrearage' }, true],
-    [400, { message: 'Access denied, please make sure your account is in good standing. For details' }, true],
-    [400, { code: 'BAD_REQUEST', message: 'You have insufficient credits to make this request.' }, true],
-    [400, { message: 'Insufficient Balance', code: 'invalid_request_error' }, true],
-    [400, { message: "Invalid 'user': you have insufficient credits" }, false],
-    [400, { message: 'Invalid value: Incorrect API key provided' }, false],
-    [400, { message: 'Your credit balance is too low.', type: 'invalid_request_error' }, true],
   ])('with the status %d and %j goes to another target: %p', (status, error, failover) => {
     expect(decode(status, error).failover).toBe(failover)
   })
@@ -380,9 +360,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   })
 
   test.each<[number, JsonObject, boolean]>([
-    [400, { message: 'Your credit balance is too low for this.' }, true],
     [429, { code: 'insufficient_quota' }, true],
-    [429, { message: 'Insufficient balance' }, true],
     [429, { message: 'Slow down' }, false],
     [503, {}, false],
   ])('of an account without money does not ask to try again at once: %d %j', (status, error, isSpent) => {
@@ -391,25 +369,6 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     expect([provider?.trouble, /overloaded|at the moment/.test(message), retryAfterMs > 60_000]).toEqual(
       isSpent ? ['no-money', false, true] : [undefined, true, false],
     )
-  })
-
-  test.each<[number, JsonObject]>([
-    [404, { message: 'The model `a` does not exist. Valid aliases: b' }],
-    [400, { message: 'litellm.BadRequestError: Invalid model name passed in model=a', code: '400' }],
-    [400, { message: "Server is pinned to 'b'; requested 'a'" }],
-    [503, { message: 'No available channel for model a under group default' }],
-    [404, { message: 'secret', code: 'model_not_found' }],
-  ])('for a model that the provider does not know is its owner’s to mend: %d %j', (status, error) => {
-    const { failover, provider } = decode(status, error)
-    expect([provider?.trouble, failover]).toEqual(['unknown-model', true])
-  })
-
-  test.each<[number, JsonObject]>([
-    [400, { message: "Invalid 'messages[0].content': the model a does not exist, says the user" }],
-    [400, { message: 'temperature is not supported by the model' }],
-    [500, { message: 'The model `a` does not exist.' }],
-  ])('about something else is not: %d %j', (status, error) => {
-    expect(decode(status, error).provider?.trouble).toBeUndefined()
   })
 
   test('with a reason among its details has that as the code in the log', () => {

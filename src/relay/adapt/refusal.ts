@@ -1,0 +1,130 @@
+// What a refusal means where the provider's codes alone do not say, by its words and by what was sent: of which kind it is, how
+// the request is asked otherwise, or which of its members the client is told.
+
+import { type ErrorOptions, GatewayError, type Remedy } from '../../errors.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts'
+import { isChatWire } from '../../ir/wire.ts'
+import { refusalOf } from '../../wire/refusal/body.ts'
+import { isDelayed } from '../../wire/refusal/delay.ts'
+import { providerError } from '../../wire/refusal/failure.ts'
+import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
+import { saidIn } from '../../wire/refusal/names.ts'
+import { isClients, lacksIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { NO_IMAGE } from '../../wire/refusal/unreadable.ts'
+import type { Relay } from '../services.ts'
+import type { Outgoing, Target } from '../target.ts'
+
+type At = { relay: Pick<Relay, 'turns'>; target: Target }
+type Sent = NonNullable<Outgoing['body']>
+
+/** The error as the client and its owner are to have it: of a response of its own, or in the place of an answer. */
+export const understood = async (error: GatewayError, at: At, sent: Outgoing['body']): Promise<GatewayError> => {
+  const body = refusalOf(error)
+  if (body === undefined || sent === undefined) return error
+  return (await ofKind(error, body, at, sent)) ?? (await withNames(error, body, at, sent))
+}
+
+/** All options that an error was made with. */
+export const optionsOf = (error: GatewayError): ErrorOptions => ({
+  param: error.param,
+  details: error.details,
+  retryAfterMs: error.retryAfterMs,
+  retry: error.retry,
+  failover: error.failover,
+  remedy: error.remedy,
+  named: error.named,
+  advice: error.advice,
+  window: error.window,
+  ...(error.provider === undefined ? {} : { provider: error.provider }),
+})
+
+/** Undefined where its words are of no kind, or quote the client's. */
+const ofKind = async (
+  error: GatewayError,
+  body: unknown,
+  { relay, target }: At,
+  sent: Sent,
+): Promise<GatewayError | undefined> => {
+  const { code, remedy, provider = {}, retryAfterMs = 0 } = error
+  if (remedy !== undefined || (code !== 'upstream_error' && code !== 'service_unavailable')) return undefined
+  const { text } = saidIn(body)
+  const known = kindIn(provider.status ?? 200, { text, codes: codesIn(body, text) }, target.model.upstream)
+  if (known === undefined) return undefined
+  // A rate may be told of in the words of a bill: it is one where the provider says when to come back.
+  if (code === 'service_unavailable' && known.kind === 'out-of-money' && isDelayed(text)) return undefined
+  const { kind, told } = known
+  if (told !== undefined && (await relay.turns(sent.length, () => isClients(sentIn(sent), text, told))))
+    return undefined
+  switch (kind) {
+    case 'out-of-money':
+      return providerError(kind, { provider, retryAfterMs: Math.max(retryAfterMs, MONEY_MS) })
+    case 'unknown-model':
+      return providerError('refused', { provider: { ...provider, trouble: kind } })
+    default:
+      return providerError(CLASSES[kind], { provider })
+  }
+}
+
+/** Somebody has to pay first. */
+const MONEY_MS = 600_000
+
+const CLASSES = { 'no-access': 'refused', 'content-policy': 'content-policy' } as const satisfies Partial<
+  Record<Kind, string>
+>
+
+const withNames = async (
+  error: GatewayError,
+  body: unknown,
+  { relay, target: { wire } }: At,
+  sent: Sent,
+): Promise<GatewayError> => {
+  const { provider = {} } = error
+  const isPlain = PLAIN.has(provider.status)
+  if (!mayName(error)) return error
+  if (!isChatWire(wire)) return isPlain && !error.failover ? withMember(error, body) : error
+  /** Of a status for other faults, only what says no to a part of the request is about the request. */
+  const refusedBy = (sent: JsonObject): Refused => {
+    const named = isPlain || provider.status === 500 ? refusedIn(wire, sent, body) : {}
+    return isPlain || HEEDED_OF_FAULTS.has(named.remedy) ? named : lacksIn(wire, sent, body)
+  }
+  const refused = await relay.turns(sent.length, () => refusedBy(sentIn(sent)))
+  if (refused.sightless && error.code === 'upstream_error')
+    return new GatewayError('invalid_request', NO_IMAGE, { provider })
+  if (!isPlain && refused.place === undefined) return error
+  return new GatewayError(error.code, error.message, {
+    ...optionsOf(isPlain ? error : providerError('invalid', { provider })),
+    ...named(error, refused),
+  })
+}
+
+/** What the provider's code has told stands. */
+const named = ({ remedy, named, advice }: GatewayError, refused: Refused): ErrorOptions => ({
+  remedy: remedy ?? refused.remedy,
+  named: remedy === undefined ? refused.named : named,
+  place: refused.place,
+  advice: advice ?? refused.advice,
+})
+
+/** The same on a wire that only passes: by the outermost member that the provider names. */
+const withMember = (error: GatewayError, body: unknown): GatewayError => {
+  const [member] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
+  return member === undefined
+    ? error
+    : new GatewayError(error.code, error.message, { ...optionsOf(error), place: [member] })
+}
+
+/** Statuses of malformed requests; none is that of an error within an answer. */
+const PLAIN = new Set<number | undefined>([undefined, 200, 400, 422])
+/** Those with which servers refuse what they cannot do, beside other faults of theirs. */
+const OTHERS = new Set<number | undefined>([403, 404, 500, 501])
+const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire', 'no-web-search'])
+
+/** Whether a refusal is about the request, and no class of its own says what. */
+const mayName = ({ code, failover, provider: { status, trouble } = {} }: GatewayError): boolean => {
+  if (trouble !== undefined) return false
+  if (PLAIN.has(status)) return code === 'invalid_request' || (code === 'upstream_error' && !failover)
+  return OTHERS.has(status) && code === 'upstream_error'
+}
+
+const sentIn = (sent: Sent): JsonObject =>
+  parseObject(typeof sent === 'string' ? sent : new TextDecoder().decode(sent)) ?? {}

@@ -1,0 +1,229 @@
+// What a model or server cannot do, by what it was asked for: a sentence that says no to a capability is about the member that
+// asked for it, in whatever words. Each row is one capability: how people call it, where a request asks for it, and how it is
+// asked otherwise. No row is a server's sentence.
+
+import type { Remedy } from '../../errors.ts'
+import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import { holdsLimits } from '../schema/limits.ts'
+import type { Span } from './kinds.ts'
+import { type Place, placesOf, valueAt } from './member-path.ts'
+import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
+import { isForcedChoice } from './wishes.ts'
+
+/** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
+type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string }
+
+type Asking = { wire: ChatWire; sent: JsonObject; said: string }
+
+/** What it lacks of what was sent, and the words that say so; undefined where none says no to anything that was. */
+export const lackingIn = (wire: ChatWire, sent: JsonObject, text: string): (Lacking & { span: Span }) | undefined => {
+  for (const { 0: said, index } of text.matchAll(SENTENCE)) {
+    if (said.length > MOST_CHARS) continue
+    for (const { called, unless = NO, asked } of CAPABILITIES) {
+      const found = called.exec(said)
+      if (found === null || !unless.test(said)) continue
+      const lacking = asked({ wire, sent, said })
+      if (lacking !== undefined) return { ...lacking, span: { at: index + found.index, length: found[0].length } }
+    }
+  }
+  return undefined
+}
+
+/** To its mark, or the end of its line. */
+const SENTENCE = /[^\n]+?(?:[.!?;](?=\s)|$|(?=\n))/g
+
+/** Of a sentence. Longer ones quote something. */
+const MOST_CHARS = 1_000
+
+/** How a sentence says no, or that more is wanted. */
+const NO =
+  /\bno\b|\bnot?\b|n[o’']t\b|\bun(?:supported|available|known|recogni[sz]ed|implemented)\b|\brequires?\b|\bcannot\b|\bonly\b|\bdisabled\b|\bwithout\b|\bmust\b|\bshould\b|\binvalid\b|\bincompatible\b|\bfail(?:ed|s)?\b|\bneeds?\b|\berror\b|\bplease\b|\b(?:un)?expect/i
+/** Where what is called is odd in itself. */
+const ANY = /(?:)/
+
+/** `called`: in a sentence. `unless`: what a sentence must say besides, by default that it is not taken. */
+type Capability = { called: RegExp; unless?: RegExp; asked(asking: Asking): Lacking | undefined }
+
+const first = (sent: JsonObject, ...paths: string[]): Place | undefined =>
+  paths.flatMap((path) => placesOf(sent, path).filter((place) => valueAt(sent, place) !== null))[0]
+
+const at = (place: Place | undefined, more: Omit<Lacking, 'place'> = {}): Lacking | undefined =>
+  place && { place, ...more }
+
+/** A member that is told where it stands, or left out with those like it where no answer depends on them. */
+const member = (called: RegExp, ...paths: string[]): Capability => ({
+  called,
+  asked: ({ sent }) => at(first(sent, ...paths)),
+})
+const setting = (called: RegExp, ...paths: string[]): Capability => ({
+  called,
+  asked: ({ sent }) => {
+    const held = paths.filter((path) => placesOf(sent, path).length > 0)
+    return at(first(sent, ...held), { remedy: 'without-members', named: held })
+  },
+})
+
+const FORMS = ['response_format', 'text.format', 'output_config.format', 'output_format']
+const formIn = (sent: JsonObject): Place | undefined => {
+  const place = first(sent, ...FORMS)
+  return place !== undefined && asObject(valueAt(sent, place)).type !== 'text' ? place : undefined
+}
+const toolsIn = (sent: JsonObject): Place | undefined =>
+  ['tools', 'functions'].filter((name) => asList(sent[name]).length > 0).map((name) => [name])[0]
+
+const MENTIONS_TOOLS = /\btools?\b(?!_)|\bfunction(?:s|[- ]call\w*)?\b|\btool[- ](?:use|call\w*)\b/i
+const MENTIONS_FORM =
+  /\bjson[ _](?:mode|schema|object)\b|\bstructured[ -]outputs?\b|\bresponse[ _-]?format\b|\boutput[ _]format\b|\bmime[ _]?type\b|\bgrammar\b/i
+const MENTIONS_SCHEMA = /\bgrammar\b|\bschemas?\b|\bxgrammar\b|\bsamplers\b|\bproperties\b/i
+/** Of a schema that is refused, no model is at fault. */
+export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
+
+const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
+
+/** Whether a form of the answer is refused beside tools. */
+export const isBesideTools = (sent: JsonObject, said: string): boolean =>
+  formIn(sent) !== undefined && toolsIn(sent) !== undefined && MENTIONS_TOOLS.test(said)
+
+/** The disorders that a sentence may be about, the likeliest first. */
+const ABOUT: [RegExp, readonly Disorder[]][] = [
+  [/\blast\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
+  [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
+  [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
+  [/\btools?\b|\bfunction\b|\btool_call/i, ['stray', 'open', 'after-tool', 'begins']],
+  [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
+  [/\broles?\b/i, ['system', 'opens']],
+]
+
+const ORDER: Partial<Record<Disorder, Remedy>> = {
+  system: 'no-mid-system',
+  'after-tool': 'reply-to-tools',
+  again: 'alternating-roles',
+  opens: 'no-system',
+}
+
+const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
+  const found = disordersIn(wire, sent)
+  const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
+  const kind = kinds.find((one) => found.has(one))
+  if (kind === undefined) return undefined
+  if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
+  const remedy = wire === 'chat-completions' ? ORDER[kind] : undefined
+  return at(found.get(kind), {
+    ...(remedy && { remedy }),
+    advice: 'Let the speakers take turns, and answer each call.',
+  })
+}
+
+/** Nine letters and digits. */
+const SHORT_ID = /^[a-zA-Z0-9]{9}$/
+
+const CAPABILITIES: Capability[] = [
+  {
+    called: /\bwords?\b.*\bjson\b/i,
+    asked: ({ sent }) =>
+      at(formIn(sent), {
+        remedy: 'json-word',
+        advice: 'Ask for JSON in an instruction, too, by that word.',
+      }),
+  },
+  {
+    called: /\bJSON\b|\bargument|\bUnterminated string\b|\bdelimiter\b|\bunexpected end\b|\bpars(?:e|ing)\b|\bdecod/i,
+    unless: ANY,
+    asked: ({ wire, sent }) =>
+      at(cutCallIn(wire, sent), { advice: 'The arguments of this call are no JSON. Leave it out, or complete it.' }),
+  },
+  {
+    called: /\b(?:tool|function)?[ _]?(?:call|use)?[ _]?ids?\b/i,
+    unless: /\blength\b|\blong\b|\bpattern\b|\balphanumeric\b|\bcharacters\b|\ba-z\b|\bformat\b/i,
+    asked: ({ wire, sent }) =>
+      wire === 'chat-completions'
+        ? at(
+            callIdIn(wire, sent, (id) => !SHORT_ID.test(id)),
+            { remedy: 'short-call-ids' },
+          )
+        : undefined,
+  },
+  {
+    called:
+      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\buser query\b|\bassistant messages\b/i,
+    asked: disorder,
+  },
+  {
+    called: /\bsystem\b|\bdeveloper (?:instruction|message|role)|\bsystem_?instruction/i,
+    asked: ({ wire, sent }) => {
+      const found = disordersIn(wire, sent)
+      if (found.has('system'))
+        return at(found.get('system'), wire === 'chat-completions' ? { remedy: 'no-mid-system' } : {})
+      return at(found.get('opens'), wire === 'chat-completions' ? { remedy: 'no-system' } : {})
+    },
+  },
+  {
+    called: /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b/i,
+    unless: ANY,
+    asked: ({ wire, sent }) => at(blankIn(wire, sent), { advice: 'Leave out what holds no text.' }),
+  },
+  {
+    called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
+    unless: /\bnot (?:supported|enabled|available|allowed)\b|n[o’']t support\b|\bnot support\b|\bunsupported\b/i,
+    asked: ({ sent }) =>
+      at(first(sent, 'reasoning_effort', 'reasoning', 'thinking', 'output_config.effort', 'think'), {
+        remedy: 'no-thinking',
+      }),
+  },
+  {
+    called: MENTIONS_FORM,
+    asked: ({ sent, said }) => {
+      const form = formIn(sent)
+      return isBesideTools(sent, said) ? at(form, { remedy: 'output-or-tools' }) : undefined
+    },
+  },
+  {
+    called: MENTIONS_SCHEMA,
+    unless: ANY,
+    asked: ({ sent, said }) => {
+      if (!(NO.test(said) || UNCOMPILED.test(said))) return undefined
+      const form = formIn(sent)
+      if (schemasIn(sent).some(holdsLimits)) return at(toolsIn(sent) ?? form, { remedy: 'no-schema-limits' })
+      return SCHEMA_AT_FAULT.test(said) ? undefined : at(form, { remedy: 'output-by-tool' })
+    },
+  },
+  {
+    called: MENTIONS_FORM,
+    asked: ({ sent, said }) =>
+      SCHEMA_AT_FAULT.test(said) ? undefined : at(formIn(sent), { remedy: 'output-by-tool' }),
+  },
+  {
+    called: /\btool[ _]choice\b/i,
+    asked: ({ sent }) =>
+      isForcedChoice(sent.tool_choice) ? at(['tool_choice'], { remedy: 'no-forced-tools' }) : undefined,
+  },
+  {
+    called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b`, 'i'),
+    asked: ({ wire, sent }) => {
+      const tools = toolsIn(sent)
+      if (tools !== undefined) return at(tools)
+      const call = callIdIn(wire, sent, () => true)?.slice(0, -1)
+      return at(call, { advice: 'The conversation holds calls: define their tools, too, or leave the calls out.' })
+    },
+  },
+  member(/\blog[- ]?prob(?:s|abilit)/i, 'logprobs', 'include', 'top_logprobs'),
+  member(/\bcandidates\b|\bn value\b|'n'|\bn [=>]|\bmultiple (?:choices|completions)\b/i, 'n'),
+  member(/\bstream(?:s|ing)?\b/i, 'stream'),
+  member(/\baudio\b/i, 'audio', 'modalities'),
+  setting(/\bpenalt(?:y|ies)\b/i, 'frequency_penalty', 'presence_penalty'),
+  setting(/\bstop (?:sequences?|words?|tokens?)\b/i, 'stop', 'stop_sequences'),
+  setting(/\bseeds?\b/i, 'seed'),
+  setting(/\btemperature\b/i, 'temperature'),
+  setting(/\bparallel (?:tool|function)/i, 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'),
+]
+
+/** A grammar that could not be made may be told of without a word that says no. */
+const UNCOMPILED = /\bgrammar\b|\bunimplemented\b/i
+
+const SCHEMAS = [
+  ...['tools.*.function.parameters', 'tools.*.parameters', 'tools.*.input_schema', 'functions.*.parameters'],
+  ...['response_format.json_schema.schema', ...FORMS.map((path) => `${path}.schema`)],
+]
+const schemasIn = (sent: JsonObject): JsonObject[] =>
+  SCHEMAS.flatMap((path) => placesOf(sent, path).map((place) => valueAt(sent, place))).filter(isObject)

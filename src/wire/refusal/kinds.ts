@@ -1,0 +1,160 @@
+// The kinds of refusal that are nobody's fault within the request, or its content's, for servers without a code of ours for
+// them: an account out of money, a model that is not known there, a key that counts no more, content against a policy. A kind
+// is known by what a sentence is about and what it says of that; the words of a machine code are read as a sentence.
+
+import { isObject, type Json, parseJson } from '../../ir/json.ts'
+import { classOfCode } from './error-object.ts'
+
+export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy'
+
+/** `told`: what told, where it stands in the text; undefined for a status or a code. */
+export type Known = { kind: Kind; told?: Span }
+export type Span = { at: number; length: number }
+
+/** Both in one sentence, in any order; or a phrase. */
+type Sign = { about: RegExp; said: RegExp } | { phrase: RegExp }
+
+const both = (about: RegExp, said: RegExp): Sign => ({ about, said })
+const phrase = (...parts: RegExp[]): Sign[] => parts.map((part) => ({ phrase: part }))
+
+const MONEY: Sign[] = [
+  both(
+    /(?<!(?:thinking|reasoning|token) )\bbudget\b|\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
+    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|limit)\b/i,
+  ),
+  both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
+  both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i),
+  both(
+    /\b(?:organi[sz]ation|account|team)\b/i,
+    /\b(?:suspended|disabled|restricted|good standing|on hold|deactivated|overdue|arrears)\b/i,
+  ),
+  both(/余额|额度|资源包/, /不足|用尽|耗尽|无可用/),
+  ...phrase(/\barrearage\b/i, /\bcurrent quota\b.*\bbilling\b/i, /\bspend limit reached\b/i),
+]
+
+/** Of the model, or of what stands for one at some vendors. */
+const NAMED = '(?:publisher )?(?:model|deployment|engine)s?'
+const MODEL: Sign[] = [
+  ...phrase(
+    new RegExp(
+      `\\b(?:invalid|unknown|unrecogni[sz]ed|no such|nonexistent) ${NAMED}\\b(?! (?:parameter|output|input|response|setting|argument|type|length))`,
+      'i',
+    ),
+    new RegExp(
+      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?found|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|not supported$|access denied)\\b|throughput isn.t supported)`,
+      'i',
+    ),
+    new RegExp(
+      `\\b(?:not found|unable to access|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b`,
+      'i',
+    ),
+    /^(?:\S{1,40}: )?model: \S/i,
+    /^server is pinned to/i,
+    /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
+  ),
+]
+/** The same in a sentence that names it by the id that was sent. */
+const OF_ID =
+  /\bis not a valid model\b|\bno endpoints found for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
+
+const ACCESS: Sign[] = [
+  both(/\bAPI[- ]?key\b/i, /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i),
+  both(/\b(?:location|region|country)\b/i, /\b(?:not supported|unsupported|not available|not allowed)\b/i),
+]
+
+const POLICY: Sign[] = [
+  both(
+    /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety system|usage (?:guidelines|polic(?:y|ies))|responsible ai|guardrails?|moderation|safety polic(?:y|ies))\b/i,
+    /\b(?:filtered|block\w*|reject\w*|violat\w*|flagged|fail(?:ed|s)|trigger\w*)\b/i,
+  ),
+  both(
+    /\b(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material)\b/i,
+    /\b(?:contains?|includes?|filtered|block\w*|reject\w*|violat\w*|detected)\b/i,
+  ),
+  ...phrase(
+    /\b(?:prompt|input|message|request|content)\b.{0,20}\bflagged\b/i,
+    /\bdata ?inspection ?failed\b/i,
+    /^content exists risk$/i,
+    /\bconsidered high risk\b/i,
+    /\bnew_sensitive\b/i,
+    /敏感(?:内容|信息)/,
+  ),
+]
+
+const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
+  { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
+  { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
+  { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
+  { kind: 'no-access', signs: ACCESS, statuses: new Set([400]) },
+]
+
+/** Where no server has the model some relays answer with 503, which others do where all are busy. */
+const NO_CHANNEL = /\bno available channel\b|无可用渠道/i
+
+/** `upstream`: the model's id as it was sent, where that is known. `text`: all that the refusal says, its codes apart. */
+export const kindIn = (
+  status: number,
+  { text, codes }: { text: string; codes: readonly string[] },
+  upstream = '',
+): Known | undefined => {
+  if (status === 402) return { kind: 'out-of-money' }
+  if (status === 503) return NO_CHANNEL.test(text) ? { kind: 'unknown-model' } : undefined
+  const due = KINDS.filter(({ statuses }) => statuses.has(status))
+  for (const { kind, signs } of due)
+    for (const code of codes)
+      if (classOfCode(code) === kind || signs.some((sign) => toldBy(sign, wordsOf(code)))) return { kind }
+  for (const { words, at } of sentencesIn(text))
+    for (const { kind, signs } of due) {
+      const found =
+        signs.map((sign) => toldBy(sign, words)).find((match) => match !== undefined) ??
+        (kind === 'unknown-model' && upstream.length > 2 && words.includes(upstream)
+          ? (OF_ID.exec(words) ?? undefined)
+          : undefined)
+      if (found !== undefined) return { kind, told: { at: at + found.index, length: found[0].length } }
+    }
+  return undefined
+}
+
+const toldBy = (sign: Sign, words: string): RegExpExecArray | undefined => {
+  if ('phrase' in sign) return sign.phrase.exec(words) ?? undefined
+  const about = sign.about.exec(words)
+  return about !== null && sign.said.test(words) ? about : undefined
+}
+
+/** `AccountOverdueError`, `model_decommissioned` and `NOT_ENOUGH_BALANCE` as words. */
+const wordsOf = (code: string): string =>
+  code
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[_.-]+/g, ' ')
+    .trim()
+
+const MOST_SENTENCES = 60
+const MOST_CHARS = 600
+
+const sentencesIn = (text: string): { words: string; at: number }[] =>
+  Array.from(text.matchAll(/[^\n]+?(?:[.!?](?=\s)|$|\n|(?=\s-\s))/g), ({ 0: words, index }) => ({
+    words: words.slice(0, MOST_CHARS).trimEnd(),
+    at: index,
+  })).slice(0, MOST_SENTENCES)
+
+const CODES = ['code', 'type', 'status', 'reason', 'error_code', 'kind']
+const MOST_DEPTH = 8
+/** An error that a relay has written into its own sentence, as Python or JSON prints it. */
+const CODE_WITHIN = /["'](?:code|type|reason)["']\s*:\s*["']([\w.]{3,80})["']/g
+
+/** All machine codes of an error body, of those that it quotes too. */
+export const codesIn = (body: unknown, text: string): string[] => {
+  const codes = new Set<string>()
+  const collect = (value: Json | undefined, depth: number): void => {
+    if (depth > MOST_DEPTH) return
+    if (Array.isArray(value)) for (const one of value) collect(one, depth + 1)
+    if (typeof value === 'string' && /^\s*[{[]/.test(value)) collect(parseJson(value) as Json | undefined, depth + 1)
+    if (!isObject(value)) return
+    for (const [name, inner] of Object.entries(value))
+      if (CODES.includes(name) && typeof inner === 'string') codes.add(inner.slice(0, 80))
+      else collect(inner, depth + 1)
+  }
+  collect(body as Json | undefined, 0)
+  for (const [, code = ''] of text.matchAll(CODE_WITHIN)) codes.add(code)
+  return [...codes].slice(0, 40)
+}

@@ -1,0 +1,154 @@
+// What is unusual about a conversation as it was sent: the order of its speakers, calls without results, ids, arguments and
+// texts that some servers refuse, each with its place. A refusal that is about one of these seldom says where it stands.
+
+import {
+  asList,
+  asObject,
+  asObjects,
+  asText,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseObject,
+} from '../../ir/json.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import type { Place } from './member-path.ts'
+
+/**
+ * `ends`: with a turn of the model's. `system`: within it; `opens`: a system's turn begins it, or instructions stand beside.
+ * `stray`, `open`: a result without a call, a call without a result. `after-tool`: the user right after a tool. `again`: one
+ * speaker twice. `begins`: with the model.
+ */
+export type Disorder = 'ends' | 'system' | 'stray' | 'open' | 'after-tool' | 'again' | 'begins' | 'opens'
+
+type Speaker = { role: string; calls: string[]; results: string[]; place: Place }
+
+export const disordersIn = (wire: ChatWire, sent: JsonObject): Map<Disorder, Place> => {
+  const found = new Map<Disorder, Place>()
+  const note = (disorder: Disorder, place: Place): void => {
+    if (!found.has(disorder)) found.set(disorder, place)
+  }
+  const speakers = speakersIn(wire, sent)
+  const open = new Map<string, Place>()
+  let before: Speaker | undefined
+  for (const one of speakers) {
+    const { role, place } = one
+    if (role === 'system' && before === undefined) {
+      note('opens', place)
+      continue
+    }
+    if (role === 'system') note('system', place)
+    if (before === undefined && role !== 'user') note('begins', place)
+    for (const id of one.results) if (!open.delete(id)) note('stray', place)
+    if (before?.role === 'tool' && (role === 'user' || role === 'system')) note('after-tool', place)
+    if (before !== undefined && before.role === role && role !== 'tool' && role !== 'system') note('again', place)
+    for (const id of one.calls) open.set(id, place)
+    before = one
+  }
+  for (const place of open.values()) note('open', place)
+  if (before?.role === 'assistant' && before.calls.length === 0) note('ends', before.place)
+  for (const member of ['system', 'instructions']) if (asGiven(sent[member])) note('opens', [member])
+  return found
+}
+
+const asGiven = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''
+
+const speakersIn = (wire: ChatWire, sent: JsonObject): Speaker[] => {
+  const member = wire === 'responses' ? 'input' : 'messages'
+  return asList(sent[member]).flatMap((turn, at): Speaker[] => {
+    if (!isObject(turn)) return []
+    const place = [member, at]
+    const role = turn.role === 'developer' ? 'system' : asText(turn.role)
+    if (wire === 'responses' && role === '') {
+      const id = asText(turn.call_id)
+      if (`${turn.type}`.endsWith('call_output')) return [{ role: 'tool', calls: [], results: [id], place }]
+      return `${turn.type}`.endsWith('_call') ? [{ role: 'assistant', calls: [id], results: [], place }] : []
+    }
+    const blocks = asObjects(turn.content)
+    const calls = [
+      ...asObjects(turn.tool_calls).map(({ id }) => asText(id)),
+      ...blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => asText(id)),
+    ]
+    const results = [
+      ...(role === 'tool' ? [asText(turn.tool_call_id)] : []),
+      ...blocks.filter(({ type }) => type === 'tool_result').map(({ tool_use_id: id }) => asText(id)),
+    ]
+    return [{ role, calls, results, place }]
+  })
+}
+
+/** The first call whose arguments are no JSON, as one is that was cut. */
+export const cutCallIn = (wire: ChatWire, sent: JsonObject): Place | undefined =>
+  argumentsIn(wire, sent).find(({ text }) => text !== '' && parseObject(text) === undefined)?.place
+
+const argumentsIn = (wire: ChatWire, sent: JsonObject): { text: string; place: Place }[] => {
+  if (wire === 'messages') return []
+  if (wire === 'responses')
+    return asList(sent.input).flatMap((item, at) =>
+      isObject(item) && item.type === 'function_call'
+        ? [{ text: asText(item.arguments), place: ['input', at, 'arguments'] }]
+        : [],
+    )
+  return callsIn(sent).flatMap(({ call, place }) =>
+    isObject(call.function)
+      ? [{ text: asText(call.function.arguments), place: [...place, 'function', 'arguments'] }]
+      : [],
+  )
+}
+
+const callsIn = (sent: JsonObject): { call: JsonObject; place: Place }[] =>
+  asList(sent.messages).flatMap((message, at) =>
+    asList(asObject(message).tool_calls).flatMap((call, index) =>
+      isObject(call) ? [{ call, place: ['messages', at, 'tool_calls', index] }] : [],
+    ),
+  )
+
+/** The first call's id. `holds`: that it is of the kind that is looked for. */
+export const callIdIn = (wire: ChatWire, sent: JsonObject, holds: (id: string) => boolean): Place | undefined => {
+  const held = (id: Json | undefined): boolean => typeof id === 'string' && holds(id)
+  if (wire === 'chat-completions') {
+    const found = callsIn(sent).find(({ call }) => held(call.id))
+    return found && [...found.place, 'id']
+  }
+  if (wire === 'responses') {
+    const at = asList(sent.input).findIndex((item) => held(asObject(item).call_id))
+    return at === -1 ? undefined : ['input', at, 'call_id']
+  }
+  for (const [at, message] of asList(sent.messages).entries()) {
+    const index = asList(asObject(message).content).findIndex((block) => {
+      const { type, id } = asObject(block)
+      return type === 'tool_use' && held(id)
+    })
+    if (index !== -1) return ['messages', at, 'content', index, 'id']
+  }
+  return undefined
+}
+
+/** The first text that is empty or white space alone, or a turn without any content. */
+export const blankIn = (wire: ChatWire, sent: JsonObject): Place | undefined => {
+  const member = wire === 'responses' ? 'input' : 'messages'
+  for (const [name, value] of [['system', sent.system] as const, ['instructions', sent.instructions] as const])
+    if (value !== undefined) {
+      const place = blankWithin(value, [name])
+      if (place !== undefined) return place
+    }
+  for (const [at, turn] of asList(sent[member]).entries()) {
+    if (!isObject(turn) || turn.role === undefined || asList(turn.tool_calls).length > 0) continue
+    const place = blankWithin(turn.content, [member, at, 'content'])
+    if (place !== undefined) return place.length > 3 || turn.content !== undefined ? place : [member, at]
+  }
+  return undefined
+}
+
+const blankWithin = (content: Json | undefined, place: Place): Place | undefined => {
+  if (typeof content === 'string') return content.trim() === '' ? place : undefined
+  if (content === null || content === undefined) return place
+  if (!Array.isArray(content)) return undefined
+  if (content.length === 0) return place
+  const at = content.findIndex((part) => isObject(part) && typeof part.text === 'string' && part.text.trim() === '')
+  return at === -1 ? undefined : [...place, at]
+}
+
+/** Whether any picture stands in the conversation. */
+export const showsPicture = (sent: JsonObject): boolean =>
+  /"type":"(?:image|image_url|input_image)"/.test(JSON.stringify([sent.messages ?? null, sent.input ?? null]))

@@ -1,0 +1,1834 @@
+// How servers and relays refuse, in their own words as people have met them, and what a client is to get of each. A row is
+// held by what was sent: the server refuses for as long as the request carries what its words are about.
+
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
+import type { Asked } from './refusal-words-asked.ts'
+
+/** The server's wire, and the client's where that is another. */
+export type Way = ChatWire | readonly [server: ChatWire, client: ChatWire]
+
+/**
+ * `answered`: in another form. `without X`: answered, and X is listed as left out. `told X`: 400 `invalid_request` with that
+ * param, or one within it. `says X`: 400 `invalid_request` in those words. `busy N`: to come back in so many seconds.
+ */
+export type Due =
+  | 'answered'
+  | `without ${string}`
+  | `told ${string}`
+  | `says ${string}`
+  | 'no money'
+  | 'unknown model'
+  | 'policy'
+  | 'too long'
+  | 'refused access'
+  | `busy ${number}`
+
+export type Row = readonly [
+  server: string,
+  way: Way,
+  asked: Asked,
+  status: number,
+  error: JsonObject | string | readonly JsonObject[],
+  due: Due,
+]
+
+const CHAT = 'chat-completions'
+const M2C: Way = [CHAT, 'messages']
+const R2C: Way = [CHAT, 'responses']
+const C2M: Way = ['messages', CHAT]
+const C2R: Way = ['responses', CHAT]
+const M2R: Way = ['responses', 'messages']
+
+/** The envelopes of servers. */
+const openai = (message: string, code: string | null = null, param: string | null = null): JsonObject => ({
+  error: { message, type: 'invalid_request_error', param, code },
+})
+const ollama = (message: string): JsonObject => ({ error: { message, type: 'api_error', param: null, code: null } })
+const anthropic = (message: string, type = 'invalid_request_error'): JsonObject => ({
+  type: 'error',
+  error: { type, message },
+})
+const llama = (message: string, code = 500, type = 'server_error'): JsonObject => ({ error: { code, message, type } })
+const vllm = (message: string, code = 400): JsonObject => ({
+  error: { message, type: code === 404 ? 'NotFoundError' : 'BadRequestError', param: null, code },
+})
+const oldVllm = (message: string): JsonObject => ({
+  ...{ object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
+})
+const router = (message: string, code: number, raw?: string): JsonObject => ({
+  error: { message, code, ...(raw === undefined ? {} : { metadata: { raw, provider_name: 'Acme' } }) },
+})
+const gemini = (message: string, code = 400, status = 'INVALID_ARGUMENT'): JsonObject[] => [
+  { error: { code, message, status } },
+]
+const mistral = (message: string, type = 'invalid_request_error', code: string | null = null): JsonObject => ({
+  ...{ object: 'error', message, type, param: null, code },
+})
+const xai = (error: string, code = 'Client specified an invalid argument'): JsonObject => ({ code, error })
+const litellm = (message: string, code = '400', type: string | null = null): JsonObject => ({
+  error: { message, type, param: null, code },
+})
+const bedrock = (message: string): JsonObject => ({ message })
+const fault = (msg: string, ...loc: (string | number)[]): JsonObject => ({
+  object: 'error',
+  message: { detail: [{ type: 'extra_forbidden', loc: ['body', ...loc], msg, input: 1 }] },
+  type: 'invalid_request_error',
+})
+const dashscope = (message: string, code = 'invalid_parameter_error'): JsonObject => ({
+  error: { code, param: null, message: `<400> InternalError.Algo.${message}`, type: code },
+})
+const cloud = (code: number, message: string): JsonObject => ({ code, message, data: null })
+
+const ROUTING =
+  'To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection'
+const DROP =
+  'To drop these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:\n drop_params: true`\n. \n If you want to use these params dynamically send allowed_openai_params=[] in your request.'
+const AZURE_POLICY =
+  "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry. To learn more about our content filtering policies please read our documentation: https://go.microsoft.com/fwlink/?linkid=2198766"
+
+const TOOLS: Row[] = [
+  ['Ollama', M2C, 'tools', 400, ollama('registry.ollama.ai/library/gemma3:12b does not support tools'), 'told tools'],
+  ['Ollama', CHAT, 'tools', 400, ollama('stablelm2:latest does not support tools'), 'told tools'],
+  ['Ollama', R2C, 'tools', 400, ollama('hf.co/acme/qwen-coder:latest does not support tools'), 'told tools'],
+  ['Ollama', M2C, 'tools', 400, { error: 'registry.ollama.ai/library/x:0.8b does not support tools' }, 'told tools'],
+  ['Ollama', 'messages', 'tools', 400, anthropic('registry.ollama.ai/x:135m does not support tools'), 'told tools'],
+  ['Ollama', 'responses', 'tools', 400, openai('smollm2:135m does not support tools'), 'told tools'],
+  ['llama.cpp', M2C, 'tools', 500, llama('tools param requires --jinja flag'), 'told tools'],
+  ['llama.cpp', CHAT, 'tools', 500, llama('Unsupported param: tools'), 'told tools'],
+  ['llama.cpp', M2C, 'forced', 500, llama('tool_choice param requires --jinja flag'), 'without tool_choice'],
+  ['OpenRouter', CHAT, 'tools', 404, router(`No endpoints found that support tool use. ${ROUTING}`, 404), 'told tools'],
+  [
+    ...(['OpenRouter', M2C, 'tools', 404] as const),
+    router(`No endpoints found that support tool use. Try disabling "look". ${ROUTING}`, 404),
+    'told tools',
+  ],
+  [
+    ...(['OpenRouter', M2C, 'forced', 404] as const),
+    router(`No endpoints found that support the provided 'tool_choice' value. ${ROUTING}`, 404),
+    'without tool_choice',
+  ],
+  [
+    ...(['OpenRouter', CHAT, 'forced', 404] as const),
+    router(`No endpoints found that support the provided 'tool_choice' value. ${ROUTING}`, 404),
+    'told tool_choice',
+  ],
+  [
+    ...(['vLLM', M2C, 'tools', 400] as const),
+    vllm('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    'told tools',
+  ],
+  [
+    ...(['vLLM', CHAT, 'tools left open', 400] as const),
+    oldVllm('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    'told tool_choice',
+  ],
+  [
+    ...(['vLLM', M2C, 'forced', 400] as const),
+    vllm('`tool_choice` must either be a named tool, "auto", or "none".'),
+    'without tool_choice',
+  ],
+  ['Groq', M2C, 'tools', 400, openai('`tool calling` is not supported with this model'), 'told tools'],
+  ['Groq', CHAT, 'tools', 400, openai('`tools` is not supported with this model'), 'told tools'],
+  ['Gemini', M2C, 'tools', 400, gemini('Function calling is not enabled for models/gemma-3-27b-it'), 'told tools'],
+  ['DeepSeek', M2C, 'tools', 400, openai('deepseek-reasoner does not support Function Calling'), 'told tools'],
+  ['Mistral', R2C, 'tools', 400, mistral('Function calling is not enabled for this model'), 'told tools'],
+  ['Bedrock', CHAT, 'tools', 400, bedrock("This model doesn't support tool use."), 'told tools'],
+  [
+    'Bedrock',
+    'messages',
+    'tools',
+    400,
+    bedrock("This model doesn't support tool use in streaming mode."),
+    'told tools',
+  ],
+  [
+    ...(['OpenAI', M2C, 'tools', 400] as const),
+    openai("Unsupported parameter: 'tools' is not supported with this model.", 'unsupported_parameter', 'tools'),
+    'told tools',
+  ],
+  [
+    ...(['NVIDIA NIM', M2C, 'tools', 400] as const),
+    { error: 'Tool use has not been enabled, because it is unsupported by acme/llama-70b-instruct.' },
+    'told tools',
+  ],
+  ['SiliconFlow', M2C, 'tools', 400, cloud(20037, 'Function call is not supported for this model.'), 'told tools'],
+  [
+    ...(['LiteLLM', M2C, 'tools', 400] as const),
+    litellm(`litellm.UnsupportedParamsError: ollama does not support parameters: ['tools'], for model=m. ${DROP}`),
+    'told tools',
+  ],
+  [
+    ...(['LM Studio', M2C, 'named', 400] as const),
+    { error: "Invalid tool_choice type: 'object'. Supported string values: none, auto, required" },
+    'without tool_choice',
+  ],
+  [
+    'DeepSeek',
+    M2C,
+    'forced',
+    400,
+    openai('deepseek-reasoner does not support this tool_choice'),
+    'without tool_choice',
+  ],
+  [
+    ...(['Bedrock', CHAT, 'calls without tools', 400] as const),
+    bedrock('The toolConfig field must be defined when using toolUse and toolResult content blocks.'),
+    'told messages',
+  ],
+  [
+    ...(['LiteLLM', 'messages', 'calls without tools', 400] as const),
+    litellm(
+      "litellm.UnsupportedParamsError: Bedrock doesn't support tool calling without `tools=` param specified. Pass `tools=` param OR set `litellm.modify_params = True`",
+    ),
+    'told messages',
+  ],
+]
+
+const THINKING: Row[] = [
+  ['Ollama', M2C, 'thinks', 400, openai('"llama3.1:8b" does not support thinking'), 'without thinking'],
+  [
+    'Ollama',
+    R2C,
+    'thinks',
+    400,
+    openai('registry.ollama.ai/library/t:7b does not support thinking'),
+    'without reasoning',
+  ],
+  ['Ollama', CHAT, 'thinks', 400, openai('"qwen3-coder:30b" does not support thinking'), 'told reasoning_effort'],
+  ['Ollama', 'messages', 'thinks', 400, anthropic('"gemma3:4b" does not support thinking'), 'without thinking'],
+  ['Ollama', M2R, 'thinks', 400, openai('"gemma3:4b" does not support thinking'), 'without thinking'],
+  ['Ollama', M2C, 'thinks', 400, openai('think value "high" is not supported for this model'), 'without thinking'],
+  ['Groq', M2C, 'thinks', 400, openai('`reasoning_effort` is not supported with this model'), 'without thinking'],
+  ['Groq', CHAT, 'thinks', 400, openai('`reasoning_effort` is not supported with this model'), 'told reasoning_effort'],
+  [
+    ...(['Vertex', M2C, 'thinks', 400] as const),
+    gemini(
+      'Unable to submit request because thinking is not supported by this model. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini',
+    ),
+    'without thinking',
+  ],
+  ['Gemini', R2C, 'thinks', 400, gemini('Thinking level is not supported for this model.'), 'without reasoning'],
+  ['Gemini', M2C, 'thinks', 400, gemini('Thinking budget is not supported for this model.'), 'without thinking'],
+  ['xAI', M2C, 'thinks', 400, xai('Argument not supported on this model: reasoningEffort'), 'without thinking'],
+  ['xAI', 'responses', 'thinks', 400, xai('Argument not supported on this model: reasoning.effort'), 'told reasoning'],
+  ['xAI', R2C, 'thinks', 400, xai('Model grok-4 does not support parameter reasoningEffort.'), 'without reasoning'],
+  ['Anthropic', 'messages', 'thinks', 400, anthropic("'m-3-5-sonnet' does not support thinking."), 'without thinking'],
+  [
+    ...(['Cerebras', M2C, 'thinks', 400] as const),
+    { message: "property 'reasoning_effort' is unsupported", type: 'invalid_request_error', code: 'wrong_api_format' },
+    'without thinking',
+  ],
+  ['Mistral', M2C, 'thinks', 422, fault('Extra inputs are not permitted', 'reasoning_effort'), 'without thinking'],
+  [
+    ...(['Fireworks', M2C, 'thinks', 400] as const),
+    openai("Extra inputs are not permitted, field: 'reasoning_effort', value: 'high'"),
+    'without thinking',
+  ],
+  [
+    ...(['LiteLLM', M2R, 'thinks', 400] as const),
+    litellm(
+      "litellm.UnsupportedParamsError: m doesn't support `reasoning.effort` (its model cost map entry lacks `supports_reasoning`).",
+    ),
+    'without thinking',
+  ],
+]
+
+const LOGPROBS: Row[] = [
+  ['Groq', CHAT, 'logprobs', 400, openai('`logprobs` is not supported with this model'), 'told logprobs'],
+  ['Gemini', CHAT, 'logprobs', 400, gemini('Logprobs is not enabled for models/gemini-2.5-pro'), 'told logprobs'],
+  ['Gemini', R2C, 'logprobs', 400, gemini('Logprobs is not enabled for models/gemini-2.5-flash-lite'), 'told include'],
+  ['Vertex', CHAT, 'logprobs', 400, gemini('Logprobs is not supported for the current model.'), 'told logprobs'],
+  [
+    ...(['Vertex', CHAT, 'logprobs', 400] as const),
+    gemini('Unable to submit request because Logprobs is not supported for this model.'),
+    'told logprobs',
+  ],
+  ['OpenAI', CHAT, 'logprobs', 403, openai('You are not allowed to request logprobs from this model'), 'told logprobs'],
+  [
+    ...(['OpenAI', 'responses', 'logprobs', 400] as const),
+    openai('logprobs are not supported with reasoning models.', null, 'include'),
+    'told include',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'logprobs', 400] as const),
+    openai("Unsupported parameter: 'logprobs' is not supported with this model.", 'unsupported_parameter', 'logprobs'),
+    'told logprobs',
+  ],
+  [
+    ...(['Azure', CHAT, 'logprobs', 400] as const),
+    openai(
+      'logprobs, best_of and echo parameters are not available on gpt-35-turbo model. Please remove the parameter and try again.',
+    ),
+    'told logprobs',
+  ],
+  [
+    ...(['vLLM', CHAT, 'logprobs', 400] as const),
+    vllm(
+      "Gaudi doesn't support logprobs. Please remove 'logprobs'/'top_logprobs' from your request to receive a response.",
+    ),
+    'told top_logprobs',
+  ],
+  ['Mistral', CHAT, 'logprobs', 422, fault('Extra inputs are not permitted', 'logprobs'), 'told logprobs'],
+  [
+    ...(['LiteLLM', CHAT, 'logprobs', 400] as const),
+    litellm(
+      `litellm.UnsupportedParamsError: anthropic does not support parameters: ['logprobs', 'top_logprobs'], for model=m. ${DROP}`,
+    ),
+    'told logprobs',
+  ],
+  ['Gemini', CHAT, 'several', 400, gemini('Multiple candidates is not enabled for this model'), 'told n'],
+  ['DeepSeek', CHAT, 'several', 400, openai('Invalid n value (currently only n = 1 is supported)'), 'told n'],
+]
+
+const FORMS: Row[] = [
+  [
+    ...(['vLLM', M2C, 'limits', 400] as const),
+    vllm('The provided JSON schema contains features not supported by xgrammar.'),
+    'answered',
+  ],
+  ['vLLM', M2C, 'limits', 400, vllm('Grammar error: Unknown format: uri'), 'answered'],
+  ['vLLM', R2C, 'limits', 400, vllm('Grammar error: Unimplemented keys: ["uniqueItems"]'), 'answered'],
+  ['vLLM', R2C, 'limits of the answer', 400, vllm('Grammar error: Unimplemented keys: ["pattern"]'), 'answered'],
+  [
+    'vLLM',
+    R2C,
+    'schema',
+    400,
+    vllm('The provided JSON schema contains features not supported by xgrammar.'),
+    'answered',
+  ],
+  ['vLLM', CHAT, 'schema', 400, vllm('Grammar error: Unknown format: uri'), 'told response_format'],
+  [
+    ...(['llama.cpp', M2C, 'limits', 400] as const),
+    llama('Failed to initialize samplers: failed to parse grammar', 400, 'invalid_request_error'),
+    'answered',
+  ],
+  ['llama.cpp', R2C, 'limits', 400, llama('failed to parse grammar', 400, 'invalid_request_error'), 'answered'],
+  [
+    ...(['llama.cpp', M2C, 'limits', 400] as const),
+    llama('JSON schema conversion failed:\nUnrecognized schema: {"not":{}}', 400, 'invalid_request_error'),
+    'answered',
+  ],
+  [
+    ...(['llama.cpp', M2C, 'schema and tools', 400] as const),
+    llama('Cannot use custom grammar constraints with tools.', 400, 'invalid_request_error'),
+    'answered',
+  ],
+  [
+    ...(['Gemini', M2C, 'limits', 400] as const),
+    gemini(
+      '* GenerateContentRequest.tools[0].function_declarations[0].parameters.properties: should be non-empty for OBJECT type\n',
+    ),
+    'answered',
+  ],
+  ['Gemini', M2C, 'schema', 400, gemini('JSON mode is not enabled for models/gemma-3-27b-it'), 'answered'],
+  [
+    ...(['Gemini', M2C, 'schema and tools', 400] as const),
+    gemini("Function calling with a response mime type: 'application/json' is unsupported"),
+    'answered',
+  ],
+  [
+    ...(['Groq', M2C, 'schema', 400] as const),
+    openai(
+      'This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models',
+    ),
+    'answered',
+  ],
+  ['Groq', M2C, 'schema and tools', 400, openai('json mode cannot be combined with tool/function calling'), 'answered'],
+  ['DeepSeek', R2C, 'schema', 400, openai('This response_format type is unavailable now'), 'answered'],
+  ['Anthropic', C2M, 'schema', 400, anthropic("'m-opus-4' does not support output format."), 'answered'],
+  [
+    ...(['OpenAI', CHAT, 'json', 400] as const),
+    openai(
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+      null,
+      'messages',
+    ),
+    'told response_format',
+  ],
+  [
+    ...(['OpenAI', R2C, 'json', 400] as const),
+    openai(
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+      null,
+      'messages',
+    ),
+    'answered',
+  ],
+  [
+    ...(['OpenAI', C2R, 'json', 400] as const),
+    openai(
+      "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+      null,
+      'input',
+    ),
+    'answered',
+  ],
+  [
+    ...(['OpenAI', 'responses', 'json', 400] as const),
+    openai(
+      "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+      null,
+      'input',
+    ),
+    'told text.format',
+  ],
+  [
+    ...(['DeepSeek', R2C, 'json', 400] as const),
+    openai("Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."),
+    'answered',
+  ],
+  [
+    ...(['DashScope', R2C, 'json', 400] as const),
+    dashscope(
+      "InvalidParameter: 'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    ),
+    'answered',
+  ],
+]
+
+const ROLES: Row[] = [
+  ['vLLM', M2C, 'system', 400, vllm('System role not supported'), 'answered'],
+  ['vLLM', CHAT, 'system', 400, oldVllm('System role not supported System role not supported'), 'answered'],
+  ['Gemini', R2C, 'system', 400, gemini('Developer instruction is not enabled for models/gemma-3-12b-it'), 'answered'],
+  ['Gemini', CHAT, 'system', 400, gemini('Developer instruction is not enabled for this model'), 'answered'],
+  [
+    ...(['llama.cpp', M2C, 'system', 500] as const),
+    llama(
+      "\n------------\nWhile executing CallExpression at line 1, column 67 in source:\n...raise_exception('System role not supported') }}\n\nError: Jinja Exception: System role not supported",
+    ),
+    'answered',
+  ],
+  [
+    ...(['OpenAI', M2C, 'system', 400] as const),
+    openai(
+      "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+      'unsupported_value',
+      'messages[0].role',
+    ),
+    'answered',
+  ],
+  [
+    ...(['Bedrock', M2C, 'system', 400] as const),
+    bedrock(
+      "This model doesn't support system messages. Try again without a system message or use a model that supports system messages.",
+    ),
+    'answered',
+  ],
+  ['mlx-lm', M2C, 'system', 404, { error: 'System role not supported' }, 'answered'],
+  [
+    ...(['vLLM', M2C, 'system', 400] as const),
+    vllm('Conversation roles must alternate user/assistant/user/assistant/...'),
+    'answered',
+  ],
+  ['vLLM', M2C, 'system within', 400, vllm('System message must be at the beginning.'), 'answered'],
+  ['Mistral', M2C, 'system within', 400, mistral("Unexpected role 'system' after role 'assistant'"), 'answered'],
+  [
+    ...(['vLLM', CHAT, 'twice', 400] as const),
+    vllm('After the optional system message, conversation roles must alternate user/assistant/user/assistant/...'),
+    'answered',
+  ],
+  [
+    ...(['vLLM', CHAT, 'twice', 400] as const),
+    vllm(
+      'After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.',
+    ),
+    'answered',
+  ],
+  [
+    ...(['Perplexity', CHAT, 'twice', 400] as const),
+    {
+      error: {
+        message:
+          'After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).',
+        ...{ type: 'invalid_message', code: 400 },
+      },
+    },
+    'answered',
+  ],
+  [
+    ...(['DeepSeek', CHAT, 'twice', 400] as const),
+    openai(
+      'deepseek-reasoner does not support successive user or assistant messages (messages[0] and messages[1] in your input). You should interleave the user/assistant messages in the message sequence.',
+    ),
+    'answered',
+  ],
+  [
+    ...(['Gemini', CHAT, 'twice', 400] as const),
+    gemini('Please ensure that multiturn requests alternate between user and model.'),
+    'answered',
+  ],
+  [
+    ...(['Bedrock', 'messages', 'twice', 400] as const),
+    anthropic(
+      'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['Mistral', M2C, 'history', 400] as const),
+    mistral("Unexpected role 'user' after role 'tool'", 'invalid_request_message_order', '3230'),
+    'answered',
+  ],
+  [
+    ...(['Mistral', CHAT, 'history', 400] as const),
+    mistral("Unexpected role 'user' after role 'tool'", 'invalid_request_message_order', '3230'),
+    'told messages',
+  ],
+  [
+    ...(['Mistral', CHAT, 'result without call', 400] as const),
+    mistral("Unexpected role 'tool' after role 'user'", 'invalid_request_message_order', '3230'),
+    'told messages',
+  ],
+  [
+    ...(['Mistral', CHAT, 'call without result', 400] as const),
+    mistral('Not the same number of function calls and responses', 'invalid_request_message_order', '3230'),
+    'told messages',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'result without call', 400] as const),
+    openai(
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+      null,
+      'messages.[1].role',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'call without result', 400] as const),
+    openai(
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_a",
+      null,
+      'messages',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['DeepSeek', CHAT, 'result without call', 400] as const),
+    openai("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"),
+    'told messages',
+  ],
+  [
+    ...(['Moonshot', CHAT, 'result without call', 400] as const),
+    openai('Invalid request: tool_call_id  is not found'),
+    'told messages',
+  ],
+  [
+    ...(['Gemini', CHAT, 'call first', 400] as const),
+    gemini(
+      'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['Gemini', CHAT, 'call without result', 400] as const),
+    gemini(
+      'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['Mistral', CHAT, 'begun', 400] as const),
+    mistral('Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant'),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['Mistral', R2C, 'begun', 400] as const),
+    mistral('Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant'),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['Perplexity', CHAT, 'begun', 400] as const),
+    { error: { message: 'Last message must have role `user` or `tool`.', type: 'invalid_message', code: 400 } },
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['DeepSeek', CHAT, 'begun', 400] as const),
+    openai(
+      'The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode turned on',
+    ),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['llama.cpp', CHAT, 'begun', 400] as const),
+    llama('Assistant response prefill is incompatible with enable_thinking.', 400, 'invalid_request_error'),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'begun', 400] as const),
+    anthropic('This model does not support assistant message prefill. The conversation must end with a user message.'),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    ...(['Bedrock', 'messages', 'model first', 400] as const),
+    bedrock(
+      'A conversation must start with a user message. Try again with a conversation that starts with a user message.',
+    ),
+    'told messages',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'model first', 400] as const),
+    anthropic('messages: first message must use the "user" role'),
+    'told messages',
+  ],
+  ['vLLM', CHAT, 'model first', 400, vllm('No user query found in messages.'), 'told messages'],
+]
+
+const IDS: Row[] = [
+  [
+    ...(['Mistral', M2C, 'history', 400] as const),
+    mistral(
+      'Tool call id was toolu_0fypS1hVX but must be a-z, A-Z, 0-9, with a length of 9.',
+      'invalid_function_call',
+      '3280',
+    ),
+    'answered',
+  ],
+  [
+    ...(['Mistral', CHAT, 'history', 400] as const),
+    mistral('Tool call id was call_a but must be a-z, A-Z, 0-9, with a length of 9.', 'invalid_request_error'),
+    'answered',
+  ],
+  [
+    'oMLX',
+    CHAT,
+    'history',
+    500,
+    openai('Tool call id was call_a but must be a-z, A-Z, 0-9, with a length of 9'),
+    'answered',
+  ],
+  ['vLLM', M2C, 'history', 400, vllm('Tool call IDs should be alphanumeric strings with length 9!'), 'answered'],
+  ['mlx-lm', R2C, 'history', 404, { error: 'Tool call IDs should be alphanumeric strings with length 9!' }, 'answered'],
+  [
+    ...(['OpenAI', CHAT, 'long ids', 400] as const),
+    openai(
+      "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 70 instead.",
+      'string_above_max_length',
+      'messages[1].tool_calls[0].id',
+    ),
+    'answered',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'long ids', 400] as const),
+    anthropic("messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
+    "says String should match pattern '^[a-zA-Z0-9_-]+$'",
+  ],
+  [
+    ...(['Anthropic', 'messages', 'history', 400] as const),
+    anthropic('messages.1.content.0: `tool_use` ids must be unique'),
+    'told messages.1.content.0',
+  ],
+]
+
+const CONTENTS: Row[] = [
+  [
+    'Anthropic',
+    'messages',
+    'blank',
+    400,
+    anthropic('messages: text content blocks must be non-empty'),
+    'told messages',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'blank', 400] as const),
+    anthropic('messages: text content blocks must contain non-whitespace text'),
+    'told messages',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'blank', 400] as const),
+    anthropic('messages.0: all messages must have non-empty content except for the optional final assistant message'),
+    'told messages.0',
+  ],
+  [
+    'Anthropic',
+    'messages',
+    'blank system',
+    400,
+    anthropic('system: text content blocks must be non-empty'),
+    'told system',
+  ],
+  [
+    ...(['Bedrock', 'messages', 'blank', 400] as const),
+    bedrock(
+      'The text field in the ContentBlock object at messages.0.content.0 is blank. Add text to the text field, and try again.',
+    ),
+    'told messages.0',
+  ],
+  [
+    ...(['Vertex', CHAT, 'blank', 400] as const),
+    gemini('Unable to submit request because it must have a text parameter. Add a text parameter and try again.'),
+    'told messages',
+  ],
+  [
+    ...(['Moonshot', CHAT, 'blank', 400] as const),
+    openai("Invalid request: the message at position 0 with role 'user' must not be empty"),
+    'told messages',
+  ],
+  [
+    ...(['Mistral', CHAT, 'blank of the model', 400] as const),
+    mistral('Assistant message must have either content or tool_calls, but not none.', 'invalid_request_error', '3240'),
+    'told messages',
+  ],
+  ['vLLM', CHAT, 'cut call', 400, vllm('Unterminated string starting at: line 1 column 7 (char 6)'), 'told messages.1'],
+  ['vLLM', CHAT, 'cut call', 400, vllm("Expecting ',' delimiter: line 1 column 12 (char 11)"), 'told messages.1'],
+  [
+    ...(['llama.cpp', CHAT, 'cut call', 500] as const),
+    llama(
+      'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1, column 9: syntax error while parsing value - invalid string: missing closing quote',
+    ),
+    'told messages.1',
+  ],
+  ['Ollama', CHAT, 'cut call', 400, ollama('invalid tool call arguments'), 'told messages.1'],
+  ['Ollama', CHAT, 'cut call', 400, ollama('unexpected end of JSON input'), 'told messages.1'],
+  [
+    ...(['DashScope', CHAT, 'cut call', 400] as const),
+    dashscope('InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.'),
+    'told messages.1',
+  ],
+]
+
+const SETTINGS: Row[] = [
+  [
+    'Gemini',
+    CHAT,
+    'penalties',
+    400,
+    gemini('Penalty is not enabled for models/gemini-2.5-flash'),
+    'told frequency_penalty',
+  ],
+  [
+    'xAI',
+    CHAT,
+    'penalties',
+    400,
+    xai('Model grok-4-0709 does not support parameter presencePenalty.'),
+    'told presence_penalty',
+  ],
+  [
+    ...(['xAI', CHAT, 'penalties', 400] as const),
+    xai('Argument not supported on this model: presencePenalty', 'invalid-argument'),
+    'told presence_penalty',
+  ],
+  ['xAI', CHAT, 'stop', 400, xai('Argument not supported on this model: stop'), 'told stop'],
+  ['xAI', M2C, 'stop', 400, xai('Argument not supported on this model: stop'), 'answered'],
+  [
+    ...(['OpenAI', M2C, 'stop', 400] as const),
+    openai("Unsupported parameter: 'stop' is not supported with this model.", 'unsupported_parameter', 'stop'),
+    'answered',
+  ],
+  [
+    ...(['OpenAI', M2C, 'temperature', 400] as const),
+    openai(
+      "Unsupported value: 'temperature' does not support 0.3 with this model. Only the default (1) value is supported.",
+      'unsupported_value',
+      'temperature',
+    ),
+    'without temperature',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'temperature', 400] as const),
+    openai(
+      "Unsupported value: 'temperature' does not support 0.3 with this model. Only the default (1) value is supported.",
+      'unsupported_value',
+      'temperature',
+    ),
+    'told temperature',
+  ],
+  [
+    'Moonshot',
+    M2C,
+    'temperature',
+    400,
+    openai('invalid temperature: only 1 is allowed for this model'),
+    'without temperature',
+  ],
+  [
+    'Anthropic',
+    C2M,
+    'temperature',
+    400,
+    anthropic('`temperature` is deprecated for this model.'),
+    'without temperature',
+  ],
+  [
+    ...(['Bedrock', C2M, 'temperature', 400] as const),
+    bedrock('The model returned the following errors: `temperature` is deprecated for this model.'),
+    'without temperature',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'top k', 400] as const),
+    anthropic('`top_k` must be unset when thinking is enabled or in adaptive mode.'),
+    'told top_k',
+  ],
+  [
+    ...(['Vertex', CHAT, 'top k', 400] as const),
+    gemini(
+      'Unable to submit request because it has a topK value of 100 but the supported range is from 1 (inclusive) to 41 (exclusive). Update the value and try again.',
+    ),
+    'told top_k',
+  ],
+  [
+    ...(['OpenAI', R2C, 'verbosity', 400] as const),
+    openai(
+      "Unsupported value: 'low' is not supported with the 'gpt-5.1-chat' model. Supported values are: 'medium'.",
+      'unsupported_value',
+      'verbosity',
+    ),
+    'without text.verbosity',
+  ],
+  [
+    ...(['OpenAI', M2C, 'one call', 400] as const),
+    openai("Unsupported parameter: 'parallel_tool_calls' is not supported with this model."),
+    'without tool_choice.disable_parallel_tool_use',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'streams', 400] as const),
+    openai(
+      'Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.',
+      'unsupported_value',
+      'stream',
+    ),
+    'told stream',
+  ],
+  [
+    ...(['Groq', CHAT, 'refusal kept', 400] as const),
+    openai(
+      "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'refusal' is unsupported, did you mean 'role'?)]",
+    ),
+    'told messages.1',
+  ],
+  [
+    ...(['vLLM', M2C, 'cap', 400] as const),
+    vllm('max_tokens=32000 cannot be greater than max_model_len=8192. Please request fewer output tokens.'),
+    'without max_tokens',
+  ],
+  [
+    ...(['DeepSeek', M2C, 'cap', 400] as const),
+    openai('Invalid max_tokens value, the valid range of max_tokens is [1, 8192]'),
+    'without max_tokens',
+  ],
+  [
+    ...(['Groq', CHAT, 'cap', 400] as const),
+    openai(
+      '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model',
+    ),
+    'without max_tokens',
+  ],
+  [
+    ...(['OpenAI', C2R, 'cap', 400] as const),
+    openai(
+      "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 32000 instead.",
+    ),
+    'without max_tokens',
+  ],
+  [
+    ...(['Anthropic', 'messages', 'cap', 400] as const),
+    anthropic('max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for m-3-5-haiku'),
+    'without max_tokens',
+  ],
+]
+
+const PICTURES: Row[] = [
+  [
+    'OpenRouter',
+    M2C,
+    'picture',
+    404,
+    router('No endpoints found that support image input', 404),
+    'says Could not process image',
+  ],
+  [
+    ...(['Groq', M2C, 'picture', 400] as const),
+    openai(
+      "'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)]",
+    ),
+    'says Could not process image',
+  ],
+  [
+    ...(['DeepSeek', M2C, 'picture', 400] as const),
+    openai(
+      'Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text` at line 1 column 186',
+    ),
+    'says Could not process image',
+  ],
+  [
+    'Mistral',
+    R2C,
+    'picture',
+    400,
+    mistral('Image input is not enabled for this model'),
+    'says Could not process image',
+  ],
+  [
+    'Ollama',
+    CHAT,
+    'picture',
+    500,
+    ollama('this model is missing data required for image input'),
+    'says Could not process image',
+  ],
+  [
+    ...(['OpenAI', CHAT, 'picture', 400] as const),
+    openai(
+      'Invalid content type. image_url is only supported by certain models.',
+      null,
+      'messages.[0].content.[1].type',
+    ),
+    'says Could not process image',
+  ],
+  [
+    'vLLM',
+    M2C,
+    'picture',
+    400,
+    vllm('At most 0 image(s) may be provided in one prompt.'),
+    'says Could not process image',
+  ],
+  ['vLLM', 'messages', 'picture', 400, vllm('acme/tiny is not a multimodal model'), 'says Could not process image'],
+  [
+    ...(['llama.cpp', 'responses', 'picture', 500] as const),
+    llama('image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'),
+    'says Could not process image',
+  ],
+  [
+    ...(['SiliconFlow', CHAT, 'picture', 400] as const),
+    cloud(20041, 'The model is not a VLM (Vision Language Model). Please use text-only prompts.'),
+    'says Could not process image',
+  ],
+  [
+    ...(['Bedrock', CHAT, 'picture', 400] as const),
+    bedrock("This model doesn't support the image content block that you provided."),
+    'says Could not process image',
+  ],
+]
+
+const POLICY: Row[] = [
+  [
+    ...(['LiteLLM', CHAT, 'plain', 400] as const),
+    litellm(
+      `litellm.BadRequestError: litellm.ContentPolicyViolationError: litellm.ContentPolicyViolationError: AzureException - ${AZURE_POLICY}\nmodel=azure/m. content_policy_fallback=None. fallbacks=None.`,
+    ),
+    'policy',
+  ],
+  [
+    'LiteLLM',
+    'messages',
+    'plain',
+    400,
+    litellm(`litellm.BadRequestError: AzureException BadRequestError - ${AZURE_POLICY}`),
+    'policy',
+  ],
+  [
+    ...(['LiteLLM', CHAT, 'plain', 400] as const),
+    litellm(
+      `litellm.BadRequestError: AzureException - Error code: 400 - {'error': {'message': 'No.', 'type': None, 'param': 'prompt', 'code': 'content_filter', 'status': 400}}`,
+    ),
+    'policy',
+  ],
+  [
+    ...(['one-api', M2C, 'plain', 400] as const),
+    openai(
+      '<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content. (request id: 2)',
+    ),
+    'policy',
+  ],
+  [
+    ...(['LiteLLM', R2C, 'plain', 400] as const),
+    litellm(
+      "litellm.BadRequestError: VertexAIException BadRequestError - The prompt could not be submitted. This prompt contains sensitive words that violate Google's Responsible AI practices.",
+    ),
+    'policy',
+  ],
+  [
+    ...(['OpenRouter', M2C, 'plain', 403] as const),
+    router('acme/m requires moderation on OpenInference. Your input was flagged for "violence".', 403),
+    'policy',
+  ],
+  [
+    ...(['Volcengine', M2C, 'plain', 400] as const),
+    openai('The request failed because the input text may contain sensitive information. Request id: 2'),
+    'policy',
+  ],
+  [
+    ...(['Portkey', CHAT, 'plain', 446] as const),
+    openai(
+      'The guardrail checks defined in the config failed. You can find more information in the `hook_results` object.',
+    ),
+    'policy',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    400,
+    litellm("{'error': 'Violated guardrail policy', 'bedrock_guardrail_response': ''}"),
+    'policy',
+  ],
+  [
+    'OpenRouter',
+    CHAT,
+    'plain',
+    400,
+    router(
+      'Provider returned error',
+      400,
+      '{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}',
+    ),
+    'policy',
+  ],
+  [
+    'xAI',
+    CHAT,
+    'plain',
+    403,
+    xai(
+      'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO',
+      'The caller does not have permission',
+    ),
+    'policy',
+  ],
+  ['Anthropic', 'messages', 'plain', 400, anthropic('Output blocked by content filtering policy'), 'policy'],
+]
+
+const MODELS: Row[] = [
+  [
+    ...(['Groq', CHAT, 'plain', 404] as const),
+    openai('The model `vendorB-5.5` does not exist or you do not have access to it.', 'model_not_found'),
+    'unknown model',
+  ],
+  [
+    ...(['Groq', CHAT, 'plain', 400] as const),
+    openai(
+      'The model `vendorB-5.5` has been decommissioned and is no longer supported. Please refer to https://console.groq.com/docs/deprecations',
+      'model_decommissioned',
+    ),
+    'unknown model',
+  ],
+  ['Mistral', CHAT, 'plain', 400, mistral('Invalid model: vendorB-5.5', 'invalid_model', '1500'), 'unknown model'],
+  ['OpenRouter', CHAT, 'plain', 400, router('vendorB-5.5 is not a valid model ID', 400), 'unknown model'],
+  ['OpenRouter', M2C, 'tools', 404, router('No endpoints found for vendorB-5.5.', 404), 'unknown model'],
+  [
+    ...(['OpenRouter', CHAT, 'plain', 404] as const),
+    router('No allowed providers are available for the selected model.', 404),
+    'unknown model',
+  ],
+  ['Bedrock', CHAT, 'plain', 400, bedrock('The provided model identifier is invalid.'), 'unknown model'],
+  [
+    'Bedrock',
+    'messages',
+    'plain',
+    404,
+    bedrock('This model version has reached the end of its life.'),
+    'unknown model',
+  ],
+  [
+    ...(['Bedrock', 'messages', 'plain', 403] as const),
+    bedrock("You don't have access to the model with the specified model ID."),
+    'unknown model',
+  ],
+  [
+    ...(['Bedrock', 'messages', 'plain', 400] as const),
+    bedrock(
+      'Invocation of model ID vendorB-5.5 with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.',
+    ),
+    'unknown model',
+  ],
+  ['DeepSeek', CHAT, 'plain', 400, openai('Model Not Exist'), 'unknown model'],
+  [
+    ...(['Together', CHAT, 'plain', 404] as const),
+    openai(
+      'Unable to access model vendorB-5.5. Please visit https://api.together.ai/models to view the list of supported models.',
+      'model_not_available',
+    ),
+    'unknown model',
+  ],
+  [
+    ...(['Fireworks', CHAT, 'plain', 404] as const),
+    { error: { message: 'Model not found, inaccessible, and/or not deployed', code: 'NOT_FOUND', type: 'error' } },
+    'unknown model',
+  ],
+  ['Ollama', CHAT, 'plain', 404, ollama('model "vendorB-5.5" not found, try pulling it first'), 'unknown model'],
+  ['Ollama', 'messages', 'plain', 404, anthropic("model 'vendorB-5.5' not found", 'not_found_error'), 'unknown model'],
+  [
+    ...(['LM Studio', CHAT, 'plain', 400] as const),
+    openai('Invalid model identifier "vendorB-5.5". Please specify a valid downloaded model (e.g. a, b).'),
+    'unknown model',
+  ],
+  [
+    ...(['Gemini', CHAT, 'plain', 404] as const),
+    gemini(
+      'models/vendorB-5.5 is not found for API version v1main, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.',
+      404,
+      'NOT_FOUND',
+    ),
+    'unknown model',
+  ],
+  [
+    'Cerebras',
+    CHAT,
+    'plain',
+    404,
+    { message: 'Model vendorB-5.5 does not exist or you do not have access to it.', code: 'model_not_found' },
+    'unknown model',
+  ],
+  [...(['xAI', CHAT, 'plain', 400] as const), xai('Model not found: vendorB-5.5', 'invalid-argument'), 'unknown model'],
+  [
+    ...(['xAI', CHAT, 'plain', 404] as const),
+    xai(
+      'The model vendorB-5.5 does not exist or your team 1-2 does not have access to it. Please ensure you’re using the correct API key.',
+      'Some requested entity was not found',
+    ),
+    'unknown model',
+  ],
+  ['Zhipu', CHAT, 'plain', 400, { error: { code: '1211', message: '模型不存在，请检查模型代码。' } }, 'unknown model'],
+  ['Moonshot', CHAT, 'plain', 404, openai('Not found the model vendorB-5.5 or Permission denied'), 'unknown model'],
+  [
+    'DashScope',
+    CHAT,
+    'plain',
+    404,
+    openai('The model `vendorB-5.5` does not exist or you do not have access to it.', 'model_not_found'),
+    'unknown model',
+  ],
+  [
+    'SiliconFlow',
+    CHAT,
+    'plain',
+    400,
+    cloud(20012, 'Model does not exist. Please check it carefully.'),
+    'unknown model',
+  ],
+  [
+    'Perplexity',
+    CHAT,
+    'plain',
+    400,
+    {
+      error: {
+        message: "Invalid model 'vendorB-5.5'. Permitted models can be found in the documentation.",
+        type: 'invalid_model',
+        code: 400,
+      },
+    },
+    'unknown model',
+  ],
+  [
+    'Cohere',
+    CHAT,
+    'plain',
+    404,
+    {
+      message:
+        "model 'vendorB-5.5' not found, make sure the correct model ID was used and that you have access to the model.",
+    },
+    'unknown model',
+  ],
+  ['GitHub Models', CHAT, 'plain', 400, openai('Unknown model: vendorB-5.5', 'unknown_model'), 'unknown model'],
+  [
+    'Hugging Face',
+    CHAT,
+    'plain',
+    400,
+    openai(
+      'The requested model `vendorB-5.5` is not supported by any provider you have enabled.',
+      'model_not_supported',
+      'model',
+    ),
+    'unknown model',
+  ],
+  [
+    'Cloudflare',
+    CHAT,
+    'plain',
+    400,
+    { errors: [{ message: 'No such model vendorB-5.5 or task', code: 5007 }], success: false },
+    'unknown model',
+  ],
+  [
+    'Vertex',
+    CHAT,
+    'plain',
+    404,
+    gemini(
+      'Publisher Model `projects/p/locations/l/publishers/google/models/vendorB-5.5` was not found or your project does not have access to it.',
+      404,
+      'NOT_FOUND',
+    ),
+    'unknown model',
+  ],
+  [
+    'Azure',
+    CHAT,
+    'plain',
+    404,
+    {
+      error: {
+        code: 'DeploymentNotFound',
+        message:
+          'The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again.',
+      },
+    },
+    'unknown model',
+  ],
+  ['vLLM', CHAT, 'plain', 404, vllm('The model `vendorB-5.5` does not exist.', 404), 'unknown model'],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    400,
+    litellm(
+      '/chat/completions: Invalid model name passed in model=vendorB-5.5. Call `/v1/models` to view available models for your key.',
+    ),
+    'unknown model',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    401,
+    litellm(
+      "key not allowed to access model. This key can only access models=['a']. Tried to access vendorB-5.5",
+      '401',
+      'key_model_access_denied',
+    ),
+    'unknown model',
+  ],
+  [
+    'new-api',
+    CHAT,
+    'plain',
+    503,
+    openai('No available channel for model vendorB-5.5 under group default (distributor)'),
+    'unknown model',
+  ],
+  ['new-api', CHAT, 'plain', 503, openai('当前分组 default 下对于模型 vendorB-5.5 无可用渠道'), 'unknown model'],
+  [
+    'transformers serve',
+    CHAT,
+    'plain',
+    400,
+    { detail: "Server is pinned to 'acme/tiny'; requested 'vendorB-5.5'" },
+    'unknown model',
+  ],
+  ['Anthropic', 'messages', 'plain', 404, anthropic('model: vendorB-5.5', 'not_found_error'), 'unknown model'],
+]
+
+const MONEY: Row[] = [
+  [
+    'OpenAI',
+    CHAT,
+    'plain',
+    429,
+    openai('You exceeded your current quota, please check your plan and billing details.', 'insufficient_quota'),
+    'no money',
+  ],
+  [
+    'OpenRouter',
+    CHAT,
+    'plain',
+    402,
+    router('Insufficient credits. Add more using https://openrouter.ai/settings/credits', 402),
+    'no money',
+  ],
+  [
+    'OpenRouter',
+    CHAT,
+    'plain',
+    402,
+    router(
+      'This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 1200.',
+      402,
+    ),
+    'no money',
+  ],
+  ['DeepSeek', CHAT, 'plain', 402, openai('Insufficient Balance'), 'no money'],
+  [
+    'xAI',
+    CHAT,
+    'plain',
+    403,
+    xai(
+      "Your newly created team doesn't have any credits or licenses yet. You can purchase those on https://console.x.ai/team/1-2.",
+      'The caller does not have permission to execute the specified operation',
+    ),
+    'no money',
+  ],
+  [
+    'xAI',
+    'responses',
+    'plain',
+    403,
+    xai(
+      'You have run out of credits or need a Grok subscription. Add credits at https://grok.com/?_s=usage',
+      'forbidden',
+    ),
+    'no money',
+  ],
+  [
+    'xAI',
+    CHAT,
+    'plain',
+    429,
+    xai(
+      'Your team 1-2 has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit.',
+      'Some resource has been exhausted',
+    ),
+    'no money',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    400,
+    litellm('Budget has been exceeded! Current cost: 26.075, Max budget: 0.25', '400', 'budget_exceeded'),
+    'no money',
+  ],
+  [
+    'LiteLLM',
+    'messages',
+    'plain',
+    429,
+    litellm('Budget has been exceeded! Current cost: 10.51, Max budget: 10.00', '429', 'budget_exceeded'),
+    'no money',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    400,
+    litellm(
+      'litellm.BadRequestError: OpenAIException - Budget has been exceeded! Current cost: 14.1, Max budget: 10. Received Model Group=m\nAvailable Model Group Fallbacks=None',
+    ),
+    'no money',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    400,
+    litellm('ExceededBudget: End User=ann over budget. Spend=0.0008, Budget=0.0001', '400', 'auth_error'),
+    'no money',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    429,
+    litellm(
+      'No deployments available - crossed budget: Exceeded budget for deployment model_name: m, 0.36 >= 0.3',
+      '429',
+    ),
+    'no money',
+  ],
+  [
+    'Moonshot',
+    CHAT,
+    'plain',
+    429,
+    {
+      error: {
+        message: 'Your account org-1 <ak-2> is suspended, please check your plan and billing details',
+        type: 'exceeded_current_quota_error',
+      },
+    },
+    'no money',
+  ],
+  ['Zhipu', CHAT, 'plain', 429, { error: { code: '1113', message: '余额不足或无可用资源包,请充值。' } }, 'no money'],
+  ['SiliconFlow', CHAT, 'plain', 403, cloud(30001, 'Sorry, your account balance is insufficient'), 'no money'],
+  [
+    'Together',
+    CHAT,
+    'plain',
+    402,
+    openai('Credit limit exceeded, please navigate to https://api.together.xyz/settings/billing'),
+    'no money',
+  ],
+  [
+    'Fireworks',
+    CHAT,
+    'plain',
+    412,
+    {
+      error: {
+        message:
+          'Account ann-1 is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices.',
+        code: 'PRECONDITION_FAILED',
+      },
+    },
+    'no money',
+  ],
+  [
+    'Groq',
+    CHAT,
+    'plain',
+    400,
+    openai(
+      'Organization has been restricted. Please reach out to support if you believe this was in error.',
+      'organization_restricted',
+    ),
+    'no money',
+  ],
+  [
+    'Gemini',
+    CHAT,
+    'plain',
+    429,
+    gemini(
+      'Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing.',
+      429,
+      'RESOURCE_EXHAUSTED',
+    ),
+    'no money',
+  ],
+  [
+    'Cerebras',
+    CHAT,
+    'plain',
+    402,
+    { message: 'Payment required to access this resource.', type: 'payment_required_error', code: 'payment_required' },
+    'no money',
+  ],
+  [
+    'Perplexity',
+    CHAT,
+    'plain',
+    401,
+    {
+      error: {
+        message: 'You exceeded your current quota, please check your plan and billing details.',
+        type: 'insufficient_quota',
+        code: 401,
+      },
+    },
+    'no money',
+  ],
+  [
+    'Vercel',
+    CHAT,
+    'plain',
+    402,
+    {
+      error: {
+        message: 'Insufficient funds. Please add credits to your account to continue using AI services.',
+        type: 'insufficient_funds',
+      },
+    },
+    'no money',
+  ],
+  [
+    'Hugging Face',
+    CHAT,
+    'plain',
+    402,
+    {
+      error:
+        'You have exceeded your monthly included credits for Inference Providers. Subscribe to PRO to get 20x more monthly included usage.',
+    },
+    'no money',
+  ],
+  [
+    'Volcengine',
+    CHAT,
+    'plain',
+    403,
+    {
+      error: {
+        code: 'AccountOverdueError',
+        message: 'The request failed because your account has an overdue balance. Request id: 2',
+        type: 'Forbidden',
+      },
+    },
+    'no money',
+  ],
+  [
+    'DashScope',
+    CHAT,
+    'plain',
+    400,
+    openai(
+      'Access denied, please make sure your account is in good standing. For details, see: https://help.aliyun.com',
+      'Arrearage',
+    ),
+    'no money',
+  ],
+  [
+    'DashScope',
+    CHAT,
+    'plain',
+    403,
+    {
+      error: {
+        code: 'AllocationQuota.FreeTierOnly',
+        message:
+          'The free tier of the model has been exhausted. If you wish to continue access the model on a paid basis, please disable the "use free tier only" mode in the management console.',
+      },
+    },
+    'no money',
+  ],
+  [
+    'Novita',
+    CHAT,
+    'plain',
+    403,
+    { code: 403, reason: 'NOT_ENOUGH_BALANCE', message: 'not enough balance', metadata: {} },
+    'no money',
+  ],
+  [
+    'new-api',
+    CHAT,
+    'plain',
+    403,
+    { error: { message: '用户额度不足, 剩余额度: ¥0.000000', type: 'new_api_error', code: 'insufficient_user_quota' } },
+    'no money',
+  ],
+  [
+    'Anthropic',
+    'messages',
+    'plain',
+    400,
+    anthropic(
+      'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+    ),
+    'no money',
+  ],
+  [
+    'Anthropic',
+    'messages',
+    'plain',
+    400,
+    anthropic('You have reached your specified API usage limits. You will regain access on 2027-01-01 at 00:00 UTC.'),
+    'no money',
+  ],
+  [
+    'Bedrock',
+    'messages',
+    'plain',
+    403,
+    bedrock(
+      'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided. Your AWS Marketplace subscription for this model cannot be completed at this time.',
+    ),
+    'no money',
+  ],
+]
+
+const WAITS: Row[] = [
+  [
+    'Azure',
+    CHAT,
+    'plain',
+    429,
+    openai(
+      'Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-10-21 have exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after 12 seconds. Please go here: https://aka.ms/oai/quotaincrease',
+      '429',
+    ),
+    'busy 12',
+  ],
+  ['Azure', CHAT, 'plain', 429, openai('Rate limit is exceeded. Try again in 2 seconds.', '429'), 'busy 2'],
+  [
+    'Gemini',
+    CHAT,
+    'plain',
+    429,
+    gemini(
+      'You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. \n* Quota exceeded for metric: requests, limit: 15\nPlease retry in 31.5s.',
+      429,
+      'RESOURCE_EXHAUSTED',
+    ),
+    'busy 32',
+  ],
+  [
+    'Gemini',
+    CHAT,
+    'plain',
+    429,
+    [
+      {
+        error: {
+          code: 429,
+          message: 'Resource has been exhausted.',
+          status: 'RESOURCE_EXHAUSTED',
+          details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '17s' }],
+        },
+      },
+    ],
+    'busy 17',
+  ],
+  [
+    'Groq',
+    CHAT,
+    'plain',
+    429,
+    openai(
+      'Rate limit reached for model `m` in organization `o` on tokens per day (TPD): Limit 100000, Used 99999, Requested 900. Please try again in 12m57.312s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
+      'rate_limit_exceeded',
+    ),
+    'busy 778',
+  ],
+  [
+    'Moonshot',
+    CHAT,
+    'plain',
+    429,
+    openai('Your account org-1 request reached organization max RPM: 3, please try again after 1 seconds'),
+    'busy 1',
+  ],
+  [
+    'LiteLLM',
+    CHAT,
+    'plain',
+    429,
+    litellm(
+      'No deployments available for selected model, Try again in 5 seconds. Passed model=m. pre-call-checks=False',
+      '429',
+    ),
+    'busy 5',
+  ],
+  [
+    'GitHub Models',
+    CHAT,
+    'plain',
+    429,
+    openai(
+      'Rate limit of 10 per 60s exceeded for UserByModelByMinute. Please wait 42 seconds before retrying.',
+      'RateLimitReached',
+    ),
+    'busy 42',
+  ],
+  [
+    'OpenAI',
+    CHAT,
+    'plain',
+    429,
+    openai(
+      'Rate limit reached for m in organization org-1 on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s. You can increase your rate limit by adding a payment method to your account at https://platform.openai.com/account/billing.',
+      'rate_limit_exceeded',
+    ),
+    'busy 20',
+  ],
+]
+
+const ACCESS: Row[] = [
+  [
+    'xAI',
+    CHAT,
+    'plain',
+    400,
+    xai('Incorrect API key provided: xa***12. You can obtain an API key from https://console.x.ai.'),
+    'refused access',
+  ],
+  [
+    'Gemini',
+    CHAT,
+    'plain',
+    400,
+    gemini('User location is not supported for the API use.', 400, 'FAILED_PRECONDITION'),
+    'refused access',
+  ],
+  ['Gemini', CHAT, 'plain', 400, gemini('API key expired. Please renew the API key.'), 'refused access'],
+  ['Hugging Face', CHAT, 'plain', 401, { error: 'Invalid username or password.' }, 'refused access'],
+]
+
+const LENGTHS: Row[] = [
+  [
+    'vLLM',
+    CHAT,
+    'plain',
+    400,
+    vllm(
+      "This model's maximum context length is 1024 tokens. However, your prompt contains at least 1025 input tokens, which exceeds this limit even without any output tokens.",
+    ),
+    'too long',
+  ],
+  [
+    'LM Studio',
+    CHAT,
+    'plain',
+    400,
+    {
+      error:
+        'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
+    },
+    'too long',
+  ],
+]
+
+/** What nobody has said yet, as far as is known: the same in words that no server's are. */
+export const NEW_WORDS: readonly Row[] = [
+  [
+    'A',
+    M2C,
+    'tools',
+    422,
+    { detail: 'Sorry: acme-7b was not trained for tool calling, so none is possible here.' },
+    'told tools',
+  ],
+  ['B', CHAT, 'tools', 501, llama('function calls are not implemented by this backend', 501), 'told tools'],
+  ['C', R2C, 'tools', 400, { error_code: 336003, error_msg: 'the functions parameter is not supported' }, 'told tools'],
+  [
+    'D',
+    M2C,
+    'tools',
+    400,
+    openai('Please launch the server with a tool parser if you want to use a tool.'),
+    'told tools',
+  ],
+  ['E', 'responses', 'tools', 404, openai('No route supports tool calling for what you asked.'), 'told tools'],
+  ['F', M2C, 'forced', 422, openai('Tool choice other than auto is unavailable.'), 'without tool_choice'],
+  ['A', M2C, 'thinks', 400, openai('This deployment cannot do thinking: it is not enabled.'), 'without thinking'],
+  ['B', R2C, 'thinks', 501, llama('reasoning is not supported by the loaded model', 501), 'without reasoning'],
+  ['C', 'messages', 'thinks', 422, { detail: 'Extended thinking is not available for acme-7b.' }, 'without thinking'],
+  ['D', CHAT, 'logprobs', 400, openai('Token log probabilities cannot be returned here.'), 'told logprobs'],
+  [
+    'E',
+    CHAT,
+    'several',
+    400,
+    openai('Only one of several choices can be made: multiple completions are disabled.'),
+    'told n',
+  ],
+  ['A', M2C, 'limits', 400, openai('Could not build a grammar from your tool: keyword uniqueItems'), 'answered'],
+  [
+    'B',
+    R2C,
+    'limits of the answer',
+    422,
+    { detail: 'Schema cannot be enforced: unsupported keyword pattern.' },
+    'answered',
+  ],
+  [
+    'C',
+    M2C,
+    'schema',
+    400,
+    openai('Structured outputs are an enterprise feature and not available on this plan.'),
+    'answered',
+  ],
+  ['D', M2C, 'schema', 501, llama('json schema is not implemented', 501), 'answered'],
+  ['E', M2C, 'schema and tools', 400, openai('Use either tools or a JSON schema, not both together.'), 'answered'],
+  [
+    'F',
+    R2C,
+    'json',
+    400,
+    openai('For this format your text has to include the word "JSON" and it must not be left out.'),
+    'answered',
+  ],
+  ['A', M2C, 'system', 400, openai('Only user and assistant roles are supported!'), 'answered'],
+  ['B', CHAT, 'system', 422, { detail: 'System prompts are not allowed with this checkpoint.' }, 'answered'],
+  ['C', M2C, 'system within', 400, openai('A system message may only come first.'), 'answered'],
+  [
+    'D',
+    CHAT,
+    'twice',
+    422,
+    { error: 'Template error: speakers must alternate: consecutive user turns found' },
+    'answered',
+  ],
+  ['E', CHAT, 'twice', 400, openai('Bad request: chat messages must alternate between user and assistant'), 'answered'],
+  ['F', M2C, 'history', 400, openai('A user turn must not follow a tool turn.'), 'answered'],
+  [
+    'G',
+    CHAT,
+    'begun',
+    400,
+    openai('invalid params, messages must end with user or tool'),
+    'says The conversation must end with a user message.',
+  ],
+  [
+    'A',
+    'messages',
+    'begun',
+    422,
+    { detail: 'Conversations ending with an assistant turn cannot be continued.' },
+    'says The conversation must end with a user message.',
+  ],
+  [
+    'B',
+    CHAT,
+    'call without result',
+    400,
+    openai('Each tool call must be answered before the next user turn.'),
+    'told messages',
+  ],
+  ['C', 'messages', 'model first', 400, anthropic('The conversation should start with the user.'), 'told messages'],
+  [
+    'D',
+    M2C,
+    'history',
+    422,
+    { detail: 'tool call id: value must be alphanumeric and 9 characters in length' },
+    'answered',
+  ],
+  ['E', CHAT, 'long ids', 400, openai('tool_call_id must be at most 40 characters'), 'answered'],
+  [
+    'F',
+    'messages',
+    'blank',
+    400,
+    anthropic('Each message must have at least one content element that is not empty.'),
+    'told messages',
+  ],
+  [
+    'G',
+    CHAT,
+    'blank of the model',
+    400,
+    openai('content of an assistant message must not be empty or blank'),
+    'told messages.1',
+  ],
+  ['A', CHAT, 'cut call', 422, { detail: 'EOF while parsing a string at line 1 column 12' }, 'told messages.1'],
+  ['B', CHAT, 'cut call', 500, openai('Tool call arguments could not be decoded as JSON.'), 'told messages.1'],
+  ['C', CHAT, 'penalties', 400, openai('Repetition penalties cannot be set here.'), 'told frequency_penalty'],
+  ['D', CHAT, 'stop', 400, openai('Custom stop sequences are not available.'), 'told stop'],
+  [
+    'E',
+    M2C,
+    'temperature',
+    400,
+    openai('The sampling temperature cannot be changed for this model.'),
+    'without temperature',
+  ],
+  ['F', CHAT, 'streams', 400, openai('Streaming is disabled for your tier.'), 'told stream'],
+  ['A', M2C, 'picture', 400, openai('acme-7b cannot see: it only supports text.'), 'says Could not process image'],
+  [
+    'B',
+    R2C,
+    'picture',
+    404,
+    router('No provider has vision for this one; image input is not available.', 404),
+    'says Could not process image',
+  ],
+  ['C', 'messages', 'picture', 422, { detail: 'Multimodal content is not supported.' }, 'says Could not process image'],
+  ['A', CHAT, 'plain', 400, openai('Your text was rejected: it violates our content policy.'), 'policy'],
+  ['B', M2C, 'plain', 403, { detail: 'Prompt flagged by the moderation layer.' }, 'policy'],
+  ['C', CHAT, 'plain', 422, { error: { message: 'Blocked.', reason: 'GUARDRAIL_BLOCKED' } }, 'policy'],
+  ['A', CHAT, 'plain', 403, { detail: 'This workspace has no remaining credits. Top up to continue.' }, 'no money'],
+  [
+    'B',
+    'messages',
+    'plain',
+    400,
+    anthropic('Your organization has exceeded its spending budget for this month.'),
+    'no money',
+  ],
+  ['C', CHAT, 'plain', 429, openai('Account suspended for an unpaid invoice: payment is overdue.'), 'no money'],
+  [
+    'A',
+    CHAT,
+    'plain',
+    404,
+    { error_code: 'RESOURCE_DOES_NOT_EXIST', message: 'The given deployment does not exist.' },
+    'unknown model',
+  ],
+  ['B', CHAT, 'plain', 400, openai("Model 'vendorB-5.5' was not found in this region"), 'unknown model'],
+  ['C', 'messages', 'plain', 403, { message: 'You do not have access to this model.' }, 'unknown model'],
+  ['A', CHAT, 'plain', 429, openai('Slow down, and come back in 3 minutes.'), 'busy 180'],
+  ['B', CHAT, 'plain', 429, openai('Limit hit; resets in 1 hour and 2 minutes'), 'busy 3720'],
+  ['C', 'messages', 'plain', 529, anthropic('Busy. Please wait 45 secs.', 'overloaded_error'), 'busy 45'],
+]
+
+export const ROWS: readonly Row[] = [
+  ...[...TOOLS, ...THINKING, ...LOGPROBS, ...FORMS, ...ROLES, ...IDS, ...CONTENTS, ...SETTINGS, ...PICTURES],
+  ...[...POLICY, ...MODELS, ...MONEY, ...WAITS, ...ACCESS, ...LENGTHS],
+]

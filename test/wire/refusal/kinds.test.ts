@@ -1,0 +1,66 @@
+// What is nobody's fault within a request is known by what a sentence is about and what it says of that, in words of no list.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { codesIn, kindIn } from '../../../src/wire/refusal/kinds.ts'
+import { saidIn } from '../../../src/wire/refusal/names.ts'
+
+const kindOf = (status: number, body: JsonObject, upstream = 'acme-7b'): string | undefined => {
+  const { text } = saidIn(body)
+  return kindIn(status, { text, codes: codesIn(body, text) }, upstream)?.kind
+}
+const said = (message: string, more: JsonObject = {}): JsonObject => ({ error: { message, ...more } })
+
+describe('a refusal is of its kind', () => {
+  test.each<[number, JsonObject, string | undefined]>([
+    [402, {}, 'out-of-money'],
+    [400, said('The wallet of this project has no more credits.'), 'out-of-money'],
+    [403, said('Your prepaid balance is used up: top up to go on.'), 'out-of-money'],
+    [429, said('No.', { code: 'WorkspaceSpendLimitReached' }), 'out-of-money'],
+    [400, said('litellm.X: {"error": {"type": "insufficient_quota"}}'), 'out-of-money'],
+    [400, said('Thinking budget exceeds max_tokens.'), undefined],
+    [400, said("max_tokens (9) must be greater than the thinking budget's least"), undefined],
+    [429, said('Too many requests for this account.'), undefined],
+    [500, said('The balance of this account is insufficient.'), undefined],
+    [404, said('No deployment named x: the deployment does not exist.'), 'unknown-model'],
+    [400, said('acme-7b: not found in the registry'), 'unknown-model'],
+    [410, said('The model acme-7b has been retired.'), 'unknown-model'],
+    [400, said('No.', { type: 'InvalidModel' }), 'unknown-model'],
+    [503, said('The model is not available at the moment.'), undefined],
+    [400, said('temperature is not available for this model'), undefined],
+    [400, said('This model does not support tools.'), undefined],
+    [400, said('Invalid model output: try again.'), undefined],
+    [404, said('Not Found'), undefined],
+    [400, said('The API key you gave has expired.'), 'no-access'],
+    [400, said('Your country is not supported.'), 'no-access'],
+    [401, said('The API key you gave has expired.'), undefined],
+    [400, said('The answer was blocked by our content filters.'), 'content-policy'],
+    [403, said('This input was flagged by the moderation of the operator.'), 'content-policy'],
+    [400, said('No.', { innererror: { code: 'ResponsibleAIPolicyViolation' } }), 'content-policy'],
+    [400, said("Unknown parameter: 'moderation'."), undefined],
+    [500, said('Content filters failed to load.'), undefined],
+  ])('%d %j: %p', (status, body, kind) => {
+    expect(kindOf(status, body)).toBe(kind as never)
+  })
+
+  test('of whatever it is said, without failing', () =>
+    fc.assert(
+      fc.property(
+        fc.constantFrom(200, 400, 403, 404, 429, 503),
+        fc.anything(),
+        fc.string({ maxLength: 300 }),
+        (status, any, text) => {
+          for (const body of [any, said(text), { detail: [text] }]) {
+            const { text: words } = saidIn(body)
+            const known = kindIn(status, { text: words, codes: codesIn(body, words) })
+            if (known?.told !== undefined) expect(known.told.at + known.told.length).toBeLessThanOrEqual(words.length)
+          }
+        },
+      ),
+    ))
+
+  test.each(['the model ', 'balance ', "'code': ", 'content ', '模型', 'a. '])('at once, however long: %j', (piece) => {
+    expect(() => kindOf(400, said(piece.repeat(100_000)))).not.toThrow()
+  })
+})
