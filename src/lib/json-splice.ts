@@ -2,6 +2,7 @@
 
 import { asBuffer } from './as-buffer.ts'
 import { type Container, readContainer, type Slot, skipSpace, skipValue } from './json-scan.ts'
+import { Pieces } from './pieces.ts'
 
 /** As the last step of a path: before the first element of a list. */
 export const FRONT = -1
@@ -46,7 +47,7 @@ export const spliceBytesOnce = (
   edits: readonly Edit[],
   once: Names,
   outermost?: Container,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array<ArrayBuffer> | Pieces => {
   const cuts = cutsOf(latin1Of(bytes), edits, once, outermost)
   if (cuts.length === 0) return bytes
   const pieces: Uint8Array[] = []
@@ -56,7 +57,7 @@ export const spliceBytesOnce = (
     at = cut.end
   }
   pieces.push(bytes.subarray(at))
-  return Buffer.concat(pieces)
+  return new Pieces(pieces)
 }
 
 const utf8 = new TextEncoder()

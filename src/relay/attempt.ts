@@ -4,6 +4,7 @@ import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { isChatWire } from '../ir/wire.ts'
 import { withExact } from '../lib/json-exact.ts'
+import type { Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
@@ -73,7 +74,7 @@ export type Answer = JsonAnswer | StreamAnswer
  * The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. `cap`: the
  * output cap that is sent.
  */
-type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined; cap?: number | undefined }
+type Plan = { body: Sent; undo: Undo | undefined; cap?: number | undefined }
 
 /** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }

@@ -11,6 +11,7 @@ import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
+import type { Sent } from '../lib/pieces.ts'
 import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
@@ -43,7 +44,7 @@ export type ClientBody = {
    * All of it with edits, as a request sends it. A member that may decide and is written more than once is sent once, as it
    * stands in the outline: servers differ in which of the two they read, and each must read what was admitted.
    */
-  edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
+  edited(edits: readonly Edit[]): Sent
 }
 
 /** Members that decide, and those that hold others: at some server any of them may name the model that answers. */

@@ -4,6 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import { type ChatWire, isChatWire, type Wire } from '../ir/wire.ts'
+import type { Sent } from '../lib/pieces.ts'
 import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Counting, PassCodec } from '../wire/codec.ts'
@@ -112,7 +113,7 @@ const ask = async (
   }
 }
 
-const passed = (request: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> => {
+const passed = (request: ClientRequest, target: Target, codec: PassCodec): Sent => {
   const edits = [...editsFor(codec, request.body, target), ...editsWithin(request, target)]
   request.dropped = listDropped([...droppedBetas(target, request.headers), ...lostIn(edits)])
   return request.body.edited(edits)

@@ -3,6 +3,7 @@
 import type { Model } from '../catalogue/model.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
+import type { Sent } from '../lib/pieces.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 
 export type Target = {
@@ -37,7 +38,7 @@ export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
 export type Outgoing = {
   method?: 'GET' | 'POST' | 'DELETE'
   url: string
-  body?: string | Uint8Array<ArrayBuffer>
+  body?: Sent
   /** Of the body; JSON by default. */
   contentType?: string | undefined
 }

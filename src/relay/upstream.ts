@@ -4,6 +4,7 @@ import { type ErrorOptions, GatewayError, type ProviderFailure, unavailable } fr
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
+import { forNow } from '../lib/pieces.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './adapt/betas.ts'
@@ -48,7 +49,8 @@ export const send = async (
       ...(auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain),
       ...(outgoing.contentType && { 'content-type': outgoing.contentType }),
     },
-    ...(body === undefined ? {} : { body }),
+    // The runtime has copied it when `fetch` returns.
+    ...(body === undefined ? {} : { body: forNow(body) }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.
     redirect: 'manual',
@@ -66,7 +68,7 @@ export const send = async (
   }
   try {
     // Other kept connections may be stale too.
-    return await relay.fetch(url, { ...request, keepalive: false })
+    return await relay.fetch(url, { ...request, ...(body && { body: forNow(body) }), keepalive: false })
   } catch (error) {
     throw networkError(error, abort)
   }

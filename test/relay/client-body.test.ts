@@ -5,11 +5,12 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import type { Json } from '../../src/ir/json.ts'
 import type { Edit } from '../../src/lib/json-splice.ts'
+import { textOf } from '../../src/lib/pieces.ts'
 import { openBody, openText, withoutPrompt } from '../../src/relay/client-body.ts'
 import { SEAL_PREFIX } from '../../src/wire/seal.ts'
 
 const utf8 = new TextEncoder()
-const asText = (sent: string | Uint8Array): string => (typeof sent === 'string' ? sent : new TextDecoder().decode(sent))
+const asText = textOf
 
 const LONG = 'Read the file "a.ts"\\n and say — ខ្មែរ 😀 — what it does. '.repeat(1_000)
 const BASE64 = 'iVBORw0KGgo'.repeat(5_000)

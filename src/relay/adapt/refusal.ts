@@ -4,6 +4,7 @@
 import { type ErrorOptions, GatewayError, type Remedy } from '../../errors.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts'
 import { isChatWire } from '../../ir/wire.ts'
+import { type Sent, textOf } from '../../lib/pieces.ts'
 import { refusalOf } from '../../wire/refusal/body.ts'
 import { isDelayed } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
@@ -15,7 +16,6 @@ import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
 
 type At = { relay: Pick<Relay, 'turns'>; target: Target }
-type Sent = NonNullable<Outgoing['body']>
 
 /** The error as the client and its owner are to have it: of a response of its own, or in the place of an answer. */
 export const understood = async (error: GatewayError, at: At, sent: Outgoing['body']): Promise<GatewayError> => {
@@ -126,5 +126,4 @@ const mayName = ({ code, failover, provider: { status, trouble } = {} }: Gateway
   return OTHERS.has(status) && code === 'upstream_error'
 }
 
-const sentIn = (sent: Sent): JsonObject =>
-  parseObject(typeof sent === 'string' ? sent : new TextDecoder().decode(sent)) ?? {}
+const sentIn = (sent: Sent): JsonObject => parseObject(textOf(sent)) ?? {}

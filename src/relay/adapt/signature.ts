@@ -2,6 +2,7 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
+import { Pieces } from '../../lib/pieces.ts'
 import { awsScope } from '../../provider/aws-scope.ts'
 import type { Outgoing, Target } from '../target.ts'
 
@@ -47,7 +48,8 @@ export const signed = async (
   const request = await signer.sign({
     ...{ method, protocol, hostname, path: pathname, query: Object.fromEntries(searchParams) },
     headers: { ...headers, host },
-    ...(body === undefined ? {} : { body }),
+    // It is read later.
+    ...(body === undefined ? {} : { body: body instanceof Pieces ? body.copied() : body }),
   })
   const { host: _, ...rest } = request.headers
   return rest

@@ -5,6 +5,7 @@ import { GoogleAuth } from 'google-auth-library'
 import { GatewayError } from '../../errors.ts'
 import { readContainer, skipSpace } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
+import { textOf } from '../../lib/pieces.ts'
 import type { Outgoing, Target } from '../target.ts'
 
 const VERSION = '"vertex-2023-10-16"'
@@ -17,7 +18,7 @@ export const forVertex = ({ model }: Pick<Target, 'model'>, outgoing: Outgoing):
   const url = new URL(outgoing.url)
   const found = MESSAGES.exec(url.pathname)
   if (found === null || outgoing.body === undefined) return outgoing
-  const text = typeof outgoing.body === 'string' ? outgoing.body : new TextDecoder().decode(outgoing.body)
+  const text = textOf(outgoing.body)
   const counts = found[1] !== undefined
   const name = counts ? 'count-tokens' : encodeURIComponent(model.upstream)
   const method = !counts && streams(text) ? 'streamRawPredict' : 'rawPredict'
