@@ -32,7 +32,7 @@ const times = (count: number, one: (at: number) => string, glue = ','): string =
   Array.from({ length: count }, (_, at) => one(at)).join(glue)
 
 /** JSON that is costly to read, of about so many bytes. */
-const HOSTILE: Record<string, (bytes: number) => string> = {
+export const HOSTILE: Record<string, (bytes: number) => string> = {
   'open lists': (bytes) => '['.repeat(bytes),
   'deep lists': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
   'deep objects': (bytes) => `${'{"a":'.repeat(bytes / 6)}1${'}'.repeat(bytes / 6)}`,
