@@ -12,6 +12,7 @@ import topUps from '../../../drizzle/0008_top_ups.sql' with { type: 'text' }
 import secondFactors from '../../../drizzle/0009_second_factors.sql' with { type: 'text' }
 import budgets from '../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import keptAnswers from '../../../drizzle/0011_kept_answers.sql' with { type: 'text' }
+import refusals from '../../../drizzle/0012_refusals_and_spending.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0009_second_factors', sql: secondFactors },
   { name: '0010_budgets', sql: budgets },
   { name: '0011_kept_answers', sql: keptAnswers },
+  { name: '0012_refusals_and_spending', sql: refusals },
 ]

@@ -36,6 +36,8 @@ export const keys = sqliteTable(
     concurrency: integer('concurrency'),
     /** Which tools that run at the vendor it may use; null: all. */
     serverTools: text('server_tools', { mode: 'json' }).$type<ServerTools>(),
+    /** Networks it may be used from; null: from anywhere. */
+    ips: text('ips', { mode: 'json' }).$type<string[]>(),
     /** The member whose key it is; null: the gateway's own. */
     ownerId: text('owner_id'),
     /** When its last settled exchange began; null: it has none. Moves with the counter. */
@@ -56,6 +58,10 @@ const begun = {
   startedAt: integer('started_at').notNull(),
   inputEstimate: integer('input_estimate').notNull(),
   reserved: integer('reserved').notNull(),
+  /** Where the client asked from, as far as that is known. */
+  address: text('address'),
+  /** What its cost is to be told apart by: the client's own word. */
+  tag: text('tag'),
 }
 
 const counts = {
@@ -214,8 +220,7 @@ export const exchangeBlocks = sqliteTable(
   (t) => [primaryKey({ columns: [t.block, t.keyId] })],
 )
 
-const withoutKey = {
-  model: text('model').notNull(),
+const figures = {
   requests: integer('requests').notNull(),
   errors: integer('errors').notNull(),
   input: integer('input').notNull(),
@@ -226,6 +231,7 @@ const withoutKey = {
   costMicroUsd: integer('cost_micro_usd').notNull(),
 }
 
+const withoutKey = { model: text('model').notNull(), ...figures }
 const sums = { keyId: text('key_id').notNull(), ...withoutKey }
 
 /** Sums of settled exchanges by the hour they began in (`hour`: its first millisecond). */
@@ -242,6 +248,64 @@ export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull
 export const usageModels = sqliteTable('usage_models', { hour: integer('hour').notNull(), ...withoutKey }, (t) => [
   primaryKey({ columns: [t.hour, t.model] }),
 ])
+
+/** The same by the account that was tried last, '' where none was. Never pruned. */
+export const usageAccounts = sqliteTable(
+  'usage_accounts',
+  {
+    hour: integer('hour').notNull(),
+    provider: text('provider').notNull(),
+    account: text('account').notNull(),
+    ...figures,
+  },
+  (t) => [primaryKey({ columns: [t.hour, t.provider, t.account] })],
+)
+
+/** The same by UTC day, key and tag, of exchanges that have one. Never pruned. */
+export const usageTags = sqliteTable(
+  'usage_tags',
+  { day: integer('day').notNull(), keyId: text('key_id').notNull(), tag: text('tag').notNull(), ...figures },
+  (t) => [primaryKey({ columns: [t.day, t.keyId, t.tag] })],
+)
+
+/**
+ * Requests of known keys that were refused before they became exchanges, the latest of each key. `row` is of the same series as
+ * that of exchanges, and their order.
+ */
+export const refusals = sqliteTable(
+  'refusals',
+  {
+    row: integer('row').primaryKey(),
+    id: text('id').notNull(),
+    keyId: text('key_id').notNull(),
+    at: integer('at').notNull(),
+    wire: text('wire').notNull(),
+    path: text('path').notNull(),
+    /** Null: it was refused before one was known. */
+    model: text('model'),
+    status: integer('status').notNull(),
+    errorCode: text('error_code').notNull(),
+    /** The check that it did not pass. */
+    failed: text('failed').notNull(),
+    /** The message the client got. */
+    told: text('told').notNull(),
+    address: text('address'),
+    tag: text('tag'),
+  },
+  (t) => [index('refusals_id').on(t.id), index('refusals_key').on(t.keyId)],
+)
+
+/** How many they were, by hour and code: also of those that are not kept. `keyId` '': of all keys together; never pruned. */
+export const refusedHours = sqliteTable(
+  'refused_hours',
+  {
+    keyId: text('key_id').notNull(),
+    hour: integer('hour').notNull(),
+    code: text('code').notNull(),
+    count: integer('count').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.hour, t.code] }), index('refused_hours_hour').on(t.hour)],
+)
 
 /** Calls of tools that ran at the vendor, by UTC day (`day`: its first millisecond). Never pruned. */
 export const usageTools = sqliteTable(
