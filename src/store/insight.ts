@@ -28,7 +28,7 @@ export type SeriesQuery = {
 type SharesQuery = Omit<SeriesQuery, 'by' | 'keyIds'> & { keyIds: readonly string[] }
 type Shares = { ofKeys: SeriesRow[]; ofAll: SeriesRow[] }
 
-/** Newest first; `before` is a row. `keyIds` absent: every key. `since` inclusive, `until` exclusive, by start. */
+/** Newest first, refusals among exchanges; `before` is a row. `keyIds` absent: every key. `since` inclusive, `until` exclusive, by start. */
 export type PageQuery = {
   limit: number
   before?: number | undefined
@@ -52,6 +52,10 @@ export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number
 /** Durations in ms of answered exchanges, an even sample over the range. */
 export type LatencySample = { firstByteMs: number; totalMs: number }
 
+/** Requests that never became exchanges, of the hours that begin in [`since`, `until`). */
+type RefusedQuery = { since: number; until: number; keyIds?: readonly string[] | undefined }
+export type RefusedByCode = { code: string; count: number }
+
 export type Insight = {
   series(query: SeriesQuery): Promise<SeriesRow[]>
   shares(query: SharesQuery): Promise<Shares>
@@ -62,4 +66,6 @@ export type Insight = {
   hoursKept(since: number): Promise<boolean>
   exchangePage(query: PageQuery): Promise<ExchangePage>
   latencies(query: LatencyQuery): Promise<LatencySample[]>
+  /** By code, most first. */
+  refused(query: RefusedQuery): Promise<RefusedByCode[]>
 }

@@ -7,6 +7,7 @@ import type { Journal } from '../ledger/journal.ts'
 import type { AnswerStore } from '../ledger/kept-answers.ts'
 import type { FactorStore, MemberStore, SessionStore, SettingStore, TeamStore, TokenStore } from '../members/member.ts'
 import type { Insight } from './insight.ts'
+import type { RefusalStore } from './refusals.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
 
 /**
@@ -48,12 +49,13 @@ export type Store = {
   settings: SettingStore
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
+  refusals: RefusalStore
   background: BackgroundStore
   answers: AnswerStore
   insight: Insight
   /** Blocks: for commands, which have nothing else to do. */
   usage(query: UsageQuery): UsageTable
-  /** Newest first, those in flight among them. */
+  /** Newest first, those in flight and refusals among them. */
   exchanges(query: { limit: number; id?: string | undefined }): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
   /** When each key's last exchange began, in ms since the epoch. */
@@ -63,8 +65,8 @@ export type Store = {
   /** Refreshes regularly (every 250 ms) until the returned function is called. Does not keep the process alive. */
   watch(intervalMs?: number): () => void
   /**
-   * Removes settled exchanges that began before `beforeMs`, the records of their background answers, and the hourly sums
-   * of the whole days before it: at most `batch` rows. Returns how many, fewer than `batch` when none are left. Daily
+   * Removes settled exchanges that began before `beforeMs`, the records of their background answers, refusals of before, and
+   * the hourly sums of the whole days before it: at most `batch` rows. Returns how many, fewer than `batch` when none are left. Daily
    * sums stay. Blocks: a few µs a row, more where pages are read from the disk.
    */
   prune(beforeMs: number, batch: number): number

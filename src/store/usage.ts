@@ -25,12 +25,16 @@ export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls 
 /** `since`: from when the rows count, where it was asked for. */
 export type UsageTable = { since: number | undefined; rows: UsageRow[] }
 
-/** One exchange as recorded. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
+/** How a request was refused that never became an exchange: the check it did not pass, and what the client was told. */
+type RefusedAt = { failed: string; told: string; path: string }
+
+/** One exchange as recorded, or a refusal. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
 export type ExchangeRow = {
   row: number
   id: string
   keyId: string
-  model: string
+  /** Null: refused before it was known. */
+  model: string | null
   wire: string
   stream: boolean
   startedAt: number
@@ -64,4 +68,10 @@ export type ExchangeRow = {
   leftAfter: number | null
   /** Calls of tools that ran at the vendor; null: none were told. */
   serverTools: ServerToolCalls | null
+  /** Where the client asked from. */
+  address: string | null
+  /** The client's own word for what it is billed as. */
+  tag: string | null
+  /** Null: an exchange. */
+  refusal: RefusedAt | null
 }

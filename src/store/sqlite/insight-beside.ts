@@ -39,6 +39,7 @@ export const createInsight = ({ own, path, isLarge, settle }: Options): InsightB
     hoursKept: asked('hoursKept'),
     exchangePage: asked('exchangePage'),
     latencies: asked('latencies'),
+    refused: asked('refused'),
     stop: thread.stop,
   }
 }

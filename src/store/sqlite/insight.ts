@@ -3,18 +3,20 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import {
   type Insight,
   type LatencyQuery,
   type LatencySample,
   type Measure,
   type PageQuery,
+  type RefusedByCode,
   type SeriesQuery,
   type SeriesRow,
   STEP_MS,
 } from '../insight.ts'
 import { ormOf } from './orm.ts'
+import { ALL_KEYS } from './refusals.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMMED } from './schema.ts'
 import { readUsage } from './usage.ts'
@@ -73,6 +75,13 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
       )
       .get(startOfSpan(since, DAY_MS)) === null,
   latencies: (query) => latencies(db, query),
+  refused: ({ since, until, keyIds }) =>
+    db
+      .query<RefusedByCode, [string, number, number]>(
+        `SELECT code, sum(count) AS count FROM refused_hours
+         WHERE key_id IN (SELECT value FROM json_each(?)) AND hour >= ? AND hour < ? GROUP BY 1 ORDER BY 2 DESC, 1`,
+      )
+      .all(JSON.stringify(keyIds ?? [ALL_KEYS]), startOfSpan(since, HOUR_MS), until),
 })
 
 const MEASURED: Readonly<Record<Measure, string>> = {
@@ -111,12 +120,13 @@ type Condition = { sql: string; values: SQLQueryBindings[] }
 
 const findRows = (db: Database, query: PageQuery): { rows: number[]; next: number | undefined } => {
   const { limit } = query
+  const refused = query.outcome === undefined || query.outcome === 'refused' ? findRefused(db, query) : []
   const open = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
   const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
   const ended = range === undefined ? NONE_FOUND : findEnded(db, query, range, limit + 1)
   // Below the lowest row that was read the page would have gaps.
   const complete = ended.complete ?? 0
-  const rows = [...open, ...ended.rows].filter((row) => row >= complete).sort((a, b) => b - a)
+  const rows = [...open, ...ended.rows, ...refused].filter((row) => row >= complete).sort((a, b) => b - a)
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
   return { rows, next: ended.complete }
 }
@@ -129,6 +139,24 @@ const rangeOf = (db: Database, { since, until, before }: PageQuery): Range | und
   if (from === undefined) return undefined
   const end = until === undefined ? undefined : rowAt(db, until)
   return { from, to: Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER) }
+}
+
+/** Of each key there are few: one by one, each from its newest on. */
+const findRefused = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {
+  const { sql, values } = allOf([
+    ...(before === undefined ? [] : [{ sql: 'row < ?', values: [before] }]),
+    ...(since === undefined ? [] : [{ sql: 'at >= ?', values: [since] }]),
+    ...(until === undefined ? [] : [{ sql: 'at < ?', values: [until] }]),
+    ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
+  ])
+  const found = (ofKey: string, ...key: string[]): number[] =>
+    db
+      .query<{ row: number }, SQLQueryBindings[]>(
+        `SELECT row FROM refusals WHERE ${ofKey} AND ${sql} ORDER BY row DESC LIMIT ${limit + 1}`,
+      )
+      .all(...key, ...values)
+      .map(({ row }) => row)
+  return keyIds === undefined ? found('TRUE') : keyIds.flatMap((id) => found('key_id = ?', id))
 }
 
 const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {

@@ -48,7 +48,8 @@ const CHARGE = `
 /** How many blocks have their keys cached: exchanges end nearly in the order they began. */
 const RECENT_BLOCKS = 4
 const LAST_ROW = `
-  SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0)) AS row`
+  SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0),
+    coalesce((SELECT max(row) FROM refusals), 0)) AS row`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
     input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, input, cache_read AS cacheRead, cache_write AS cacheWrite,
@@ -266,6 +267,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     claimed: () => lock !== undefined,
     /** Whether no other server has taken the database over. */
     holds: () => lock?.holds() !== false,
+    /** The number of a row that others than the journal write. */
+    nextRow: () => ++lastRow,
     /** Reports records that others than the journal have written to the log. */
     wrote: (records: number) => checkpoints?.wrote(records),
     /** To be called before exchanges or their sums are read. `required`: throws where they cannot be written. */

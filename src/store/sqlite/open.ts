@@ -23,6 +23,7 @@ import { MIGRATIONS } from './migrations.ts'
 import { ormOf } from './orm.ts'
 import { createPrivate } from './private.ts'
 import { createQueries } from './queries.ts'
+import { createRefusals } from './refusals.ts'
 import { lastRow } from './rows.ts'
 import { type SameFile, type SameLog, watchFile, watchLog } from './same-file.ts'
 import { createSessions } from './sessions.ts'
@@ -89,6 +90,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
   const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets)
   const queries = createQueries(db, orm, clock)
+  const refusals = createRefusals(db, path, journal.nextRow, journal.wrote)
   const insight = createInsight({
     own: insightQueries(db, orm),
     path,
@@ -156,6 +158,12 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
       write(batch) {
         requireSameFile()
         journal.write(batch)
+      },
+    },
+    refusals: {
+      write(rows, counts) {
+        requireSameFile()
+        refusals.write(rows, counts)
       },
     },
     background: createBackground(orm),

@@ -6,7 +6,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
 import type { AuditRow, Store } from '../store.ts'
 import { endBefore, firstRow, newestFirst } from './rows.ts'
-import { audit, BLOCK_ROWS, exchanges, reservations } from './schema.ts'
+import { audit, BLOCK_ROWS, exchanges, refusals, reservations } from './schema.ts'
 
 export const createQueries = (
   db: Database,
@@ -14,11 +14,12 @@ export const createQueries = (
   clock: () => number,
 ): Pick<Store, 'exchanges' | 'audit' | 'lastUsed' | 'prune'> => ({
   exchanges({ limit, id }) {
-    const asked = (table: typeof exchanges | typeof reservations): SQL | undefined =>
+    const asked = (table: typeof exchanges | typeof reservations | typeof refusals): SQL | undefined =>
       id === undefined ? undefined : eq(table.id, id)
     return newestFirst(
       orm.select().from(exchanges).where(asked(exchanges)).orderBy(desc(exchanges.row)).limit(limit).all(),
       orm.select().from(reservations).where(asked(reservations)).orderBy(desc(reservations.row)).limit(limit).all(),
+      orm.select().from(refusals).where(asked(refusals)).orderBy(desc(refusals.row)).limit(limit).all(),
     ).slice(0, limit)
   },
   audit({ limit, before, target }) {
@@ -77,6 +78,17 @@ export const createQueries = (
         WHERE created_at < ${beforeMs} AND exchange_id NOT IN (SELECT id FROM reservations) ORDER BY created_at
         LIMIT ${batch - old.length - hours.length - blocks.length}
       ) RETURNING 1 AS row`)
-    return old.length + hours.length + blocks.length + answers.length
+    const { length: gone } = [...old, ...hours, ...blocks, ...answers]
+    const refused = orm.all<{ row: number }>(sql`
+      DELETE FROM refusals WHERE row IN (
+        SELECT row FROM (SELECT row, at FROM refusals ORDER BY row LIMIT ${batch - gone})
+        WHERE at < ${beforeMs} OR at > ${latest}
+      ) RETURNING row`)
+    const counts = orm.all<{ row: number }>(sql`
+      DELETE FROM refused_hours WHERE rowid IN (
+        SELECT rowid FROM refused_hours WHERE key_id <> '' AND hour < ${startOfSpan(beforeMs, DAY_MS)}
+        LIMIT ${batch - gone - refused.length}
+      ) RETURNING 1 AS row`)
+    return gone + refused.length + counts.length
   },
 })

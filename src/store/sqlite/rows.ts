@@ -5,22 +5,50 @@ import type { Database } from 'bun:sqlite'
 import { inArray } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { ExchangeRow } from '../usage.ts'
-import { exchanges, reservations } from './schema.ts'
+import { exchanges, refusals, reservations } from './schema.ts'
+
+type Ended = typeof exchanges.$inferSelect
+type Reserved = typeof reservations.$inferSelect
+type Refused = typeof refusals.$inferSelect
 
 /** Newest first. An exchange whose sums are not added yet is in both tables: it has ended. */
 export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] =>
   newestFirst(
     orm.select().from(exchanges).where(inArray(exchanges.row, rows)).all(),
     orm.select().from(reservations).where(inArray(reservations.row, rows)).all(),
+    orm.select().from(refusals).where(inArray(refusals.row, rows)).all(),
   )
 
-export const newestFirst = (ended: ExchangeRow[], reserved: (typeof reservations.$inferSelect)[]): ExchangeRow[] => {
-  if (reserved.length === 0) return ended.sort((a, b) => b.row - a.row)
-  const known = new Set(ended.map(({ row }) => row))
-  const inFlight = reserved
-    .filter(({ row }) => !known.has(row))
-    .map(({ reservedMicroUsd: _, budgets: __, ...each }) => ({ ...UNENDED, ...each }))
-  return [...ended, ...inFlight].sort((a, b) => b.row - a.row)
+export const newestFirst = (ended: Ended[], reserved: Reserved[], refused: Refused[]): ExchangeRow[] => {
+  const known = new Set(reserved.length === 0 ? [] : ended.map(({ row }) => row))
+  return [
+    ...ended.map((each) => ({ ...each, refusal: null })),
+    ...reserved
+      .filter(({ row }) => !known.has(row))
+      .map(({ reservedMicroUsd: _, budgets: __, ...each }) => ({ ...UNENDED, ...each })),
+    ...refused.map(ofRefusal),
+  ].sort((a, b) => b.row - a.row)
+}
+
+const ofRefusal = ({ at, failed, told, path, ...refused }: Refused): ExchangeRow => ({
+  ...UNENDED,
+  ...NOT_COUNTED,
+  ...refused,
+  startedAt: at,
+  endedAt: at,
+  outcome: 'refused',
+  refusal: { failed, told, path },
+})
+
+const NOT_COUNTED = {
+  stream: false,
+  inputEstimate: 0,
+  reserved: 0,
+  input: null,
+  cacheRead: null,
+  cacheWrite: null,
+  output: null,
+  reasoning: null,
 }
 
 const UNENDED = {
@@ -43,6 +71,7 @@ const UNENDED = {
   dropped: null,
   leftAfter: null,
   serverTools: null,
+  refusal: null,
 }
 
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
