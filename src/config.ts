@@ -18,6 +18,7 @@ import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
 import { type Calendar, calendarOf, UTC } from './lib/calendar.ts'
+import { isNetwork } from './lib/networks.ts'
 import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
@@ -68,6 +69,8 @@ export type Config = {
   maxOpenExchanges: number
   /** Resident memory past which new exchanges are refused; 0 is no limit. */
   maxMemoryBytes: number
+  /** Whose word for the client's address, host and scheme is believed: any peer's, nobody's, or that of these networks. */
+  trustProxy: boolean | string[]
   /** A model the key may not use answers 404 rather than 403. */
   hideForbiddenModels: boolean
   /** How long single exchanges are kept; 0 keeps them for ever. The totals are always kept. */
@@ -157,6 +160,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     maxTries: file.max_tries ?? 3,
     maxOpenExchanges: file.max_open_exchanges ?? 0,
     maxMemoryBytes: file.max_memory === undefined ? defaultMaxMemory() : (parseSize(file.max_memory) ?? 0),
+    trustProxy: readTrustProxy(reader),
     hideForbiddenModels: file.hide_forbidden_models ?? false,
     retentionMs: parseDuration(file.retention ?? '') ?? 90 * DAY_MS,
     storedAnswers: {
@@ -209,6 +213,14 @@ const readBodyLimit = ({ file, warn }: Reader): number => {
   const bytes = parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2
   if (bytes < 1024) warn(`body_limit is ${bytes} bytes, and larger bodies are refused; is ${bytes}MB meant?`)
   return bytes
+}
+
+const readTrustProxy = ({ file, report }: Reader): boolean | string[] => {
+  const written = file.trust_proxy ?? false
+  if (typeof written === 'boolean') return written
+  for (const [i, each] of written.entries())
+    if (!isNetwork(each)) report(`trust_proxy[${i}]`, mismatch(each, 'an address or a network, such as 10.0.0.0/8'))
+  return written
 }
 
 const readAdminListen = ({ file, report }: Reader, listen: Address): Address | undefined => {

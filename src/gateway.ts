@@ -15,6 +15,7 @@ import { createLive, type Live } from './observe/live.ts'
 import type { Log } from './observe/log.ts'
 import { type Arriving, createArriving, createMemory, createRoom, type Memory } from './observe/memory.ts'
 import type { Metrics } from './observe/metrics.ts'
+import { createRefusals, type Refusals } from './observe/refusals.ts'
 import { createContinued } from './relay/adapt/continued.ts'
 import { createDetours } from './relay/adapt/detours.ts'
 import { createPictures } from './relay/adapt/pictures.ts'
@@ -46,6 +47,8 @@ export type Gateway = Relay & {
   membership: Membership
   settings: Settings
   live: Live
+  /** Requests of known keys that became no exchange, on their way to the store. */
+  refusals: Refusals
   /** The listening server; undefined before it starts. */
   listener: Listener | undefined
 }
@@ -107,6 +110,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     log.warn('a previous process was killed: what it left open is settled by its last figures', {
       exchanges: recovered,
     })
+  const live = createLive()
   gateway = {
     config,
     store,
@@ -153,7 +157,13 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     metrics: undefined,
     membership: createMembership({ store, clock, patiently, sessionDays: () => settings.values().session_days }),
     settings,
-    live: createLive(),
+    live,
+    refusals: createRefusals({
+      store: store.refusals,
+      onWritten: live.publishRefused,
+      onLost: (count) => log.warn('refusals were not kept one by one: more came than are written', { count }),
+      isBusy: ledger.isStuck,
+    }),
     listener: undefined,
   }
   return gateway

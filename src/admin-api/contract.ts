@@ -43,6 +43,7 @@ const KeyMembers = {
   concurrency: Type.Optional(Nullable(Count)),
   server_tools: Type.Optional(S.ServerTools),
   budget: Type.Optional(Nullable(S.BudgetTerms)),
+  ips: Type.Optional(Nullable(S.Networks)),
 }
 const Limits = Type.Partial(S.MemberLimits, Closed)
 /** `team`: its id; null: none. */
@@ -211,7 +212,7 @@ export const CONTRACT = {
       key_defaults: Type.Optional(
         Nullable(Type.Partial(Type.Object({ tokens_total: Count, expires_days: Days, models: Models }), Closed)),
       ),
-      trust_proxy: Type.Optional(Nullable(Type.Boolean())),
+      trust_proxy: Type.Optional(Nullable(S.TrustProxy)),
       second_factor_for_admins: Type.Optional(Nullable(Type.Boolean())),
       session_days: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: MOST_SESSION_DAYS }))),
     }),

@@ -60,6 +60,16 @@ export const Budget = Type.Object({
   renews_at: Nullable(Time),
 })
 
+/** Addresses and networks a key may be used from; null: from anywhere. */
+export const Networks = Type.Array(
+  Type.String({
+    minLength: 1,
+    maxLength: 50,
+    description: 'an address or a network, such as 203.0.113.7 or 10.0.0.0/8',
+  }),
+  { minItems: 1, maxItems: 100 },
+)
+
 export const Role = oneOf(['admin', 'member'])
 
 /** What a member's own keys may be made of; null is no limit. Admins have none. */
@@ -186,6 +196,7 @@ export const Key = Type.Object({
   concurrency: Nullable(Count),
   server_tools: ServerTools,
   budget: Nullable(Budget),
+  ips: Nullable(Networks),
 })
 
 /** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */
@@ -244,7 +255,12 @@ export const Usage = Type.Object({
   until: Time,
   series: Type.Array(Series),
   totals: Sums,
-  error_share: Nullable(Type.Number({ description: '0 to 1 of all requests; null without requests.' })),
+  refused: Type.Array(Type.Object({ code: Type.String(), count: Count }), {
+    description: 'Requests that were refused before they became exchanges, most first; they are not in the sums.',
+  }),
+  error_share: Nullable(
+    Type.Number({ description: '0 to 1 of all requests, refused ones included; null without requests.' }),
+  ),
   cache_hit_share: Nullable(Type.Number({ description: '0 to 1 of prompt tokens that were read from a cache.' })),
   latency: Latency,
   khr_per_usd: Type.Number(),
@@ -269,13 +285,13 @@ export const UsageTable = Type.Object({
 export const Outcome = oneOf(['open', 'done', 'refused', 'failed', 'aborted'])
 
 /**
- * One client request. `model` is what was asked for; `provider` … what answered last; members are not told which account.
+ * One client request: an exchange, or one that was refused before it became one. `model` is what was asked for; `provider` … what answered last; members are not told which account.
  * Never a prompt, never an answer.
  */
 export const Exchange = Type.Object({
   id: Type.String(),
   key: Type.Object({ id: Type.String(), label: Type.String() }),
-  model: Type.String(),
+  model: Nullable(Type.String({ description: 'Null: refused before it was known.' })),
   wire: Type.String(),
   stream: Type.Boolean(),
   outcome: Outcome,
@@ -283,6 +299,8 @@ export const Exchange = Type.Object({
   error_code: Nullable(Type.String()),
   provider: Nullable(Type.String()),
   account: Nullable(Type.String()),
+  address: Nullable(Type.String({ description: 'Where the client asked from.' })),
+  tag: Nullable(Type.String({ description: 'What it is billed as, by the header x-gateway-tag.' })),
   started_at: Time,
   ended_at: Nullable(Time),
   first_byte_ms: Nullable(Count),
@@ -316,16 +334,24 @@ export const Check = Type.Object({ name: Type.String(), passed: Type.Boolean(), 
 
 export const ExplainedExchange = Type.Object({
   exchange: Exchange,
+  failure: Nullable(
+    Type.Object(
+      { happened: Type.String(), why: Type.String(), todo: Type.String() },
+      { description: 'Of one that failed or was refused: what happened, why most often, and what to do.' },
+    ),
+  ),
   checks: Type.Array(Check),
-  quota: Type.Object({
-    input_estimate: Count,
-    reserved: Count,
-    billed: Count,
-    left_before: Nullable(Type.Integer()),
-    left_after: Nullable(Type.Integer()),
-  }),
+  quota: Nullable(
+    Type.Object({
+      input_estimate: Count,
+      reserved: Count,
+      billed: Count,
+      left_before: Nullable(Type.Integer()),
+      left_after: Nullable(Type.Integer()),
+    }),
+  ),
   route: Type.Object({
-    model: Type.String(),
+    model: Nullable(Type.String()),
     upstream_model: Nullable(Type.String()),
     client_wire: Type.String(),
     provider_wire: Nullable(Type.String()),
@@ -448,13 +474,17 @@ export const AuditEntry = Type.Object({
   after: Type.Unknown(),
 })
 
+export const TrustProxy = Type.Union([Type.Boolean(), Type.Array(Networks.items, { maxItems: 100 })], {
+  description: 'Whose X-Forwarded-For, -Host and -Proto are believed: anyone who calls, nobody, or the proxies listed.',
+})
+
 /** In force now; `overridden` names those set here rather than by the configuration. */
 export const Settings = Type.Object({
   khr_per_usd: Type.Number(),
   retention_days: Type.Number({ description: 'How long single exchanges are kept; 0 keeps them for ever.' }),
   limits: RateLimits,
   key_defaults: KeyDefaults,
-  trust_proxy: Type.Boolean({ description: 'Whether X-Forwarded-For, -Host and -Proto are believed.' }),
+  trust_proxy: TrustProxy,
   second_factor_for_admins: Type.Boolean({ description: 'Whether every admin must have a second factor.' }),
   session_days: Type.Integer({ description: 'Days after sign-in until a session of the dashboard ends.' }),
   overridden: Type.Array(Type.String()),

@@ -20,6 +20,8 @@ export type NewKey = Limits & {
   expiresAt?: number
   models?: string[]
   serverTools?: ServerTools
+  /** Null: anywhere. */
+  ips?: string[] | null
 }
 /** Absent members stay as they are; a limit of null takes the gateway's default. */
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {

@@ -10,6 +10,7 @@ import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
+import { isNetwork, MOST_NETWORKS } from '../lib/networks.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { isBlank, isPlainLabel } from '../lib/visible.ts'
 import { usageError } from './io.ts'
@@ -98,6 +99,15 @@ export const readServerTools = (flag: string, text: string): ServerTools => {
   if (names.length > 0 && wrong === undefined) return namedServerTools(names)
   throw usageError(
     `${flag}: found "${wrong ?? text}", allowed: all, none, or names separated by commas, such as ${SERVER_TOOLS.join(', ')}.`,
+  )
+}
+
+export const readNetworks = (flag: string, text: string): string[] => {
+  const networks = text.split(',').flatMap((part) => part.trim() || [])
+  const wrong = networks.find((each) => !isNetwork(each))
+  if (networks.length > 0 && networks.length <= MOST_NETWORKS && wrong === undefined) return networks
+  throw usageError(
+    `${flag}: found "${wrong ?? text}", allowed: 1 to ${MOST_NETWORKS} addresses and networks, such as 203.0.113.7,10.0.0.0/8.`,
   )
 }
 

@@ -32,6 +32,7 @@ rate: { khr_per_usd: 4100 }
 # server_tools: all               # that run at a vendor and keys may use at most: all, none, or [web_search, mcp]
 # body_limit: 25MB
 # body_timeout: 30s               # how long one may take to arrive, beside what its size takes at 16 KB a second
+# trust_proxy: [10.0.0.0/8]       # proxies whose X-Forwarded-For, -Host and -Proto are believed
 # hide_forbidden_models: false    # answer 404 rather than 403
 # max_tries: 3                    # attempts of one request, the first included
 # max_open_exchanges: 0           # requests at once in the whole gateway; 0 is no limit

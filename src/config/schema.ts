@@ -6,6 +6,7 @@ import { MODALITIES } from '../catalogue/model.ts'
 import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { KINDS, PASS_WIRES } from '../ir/wire.ts'
 import { allowedBy, type Words } from '../lib/allowed.ts'
+import { MOST_NETWORKS } from '../lib/networks.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
@@ -390,6 +391,13 @@ export const FileSchema = Type.Object(
         description:
           'Memory of the process past which new requests answer 503 (default three quarters of what the machine or its container has; 0: no limit)',
         allowed: 'a size such as 512MB or 2GB, or 0',
+      }),
+    ),
+    trust_proxy: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Array(Type.String(), { maxItems: MOST_NETWORKS })], {
+        description:
+          'Whose X-Forwarded-For, -Host and -Proto are believed: the proxies in these networks, or true for whoever calls (default false)',
+        allowed: 'true, false, or a list of addresses and networks such as [10.0.0.0/8]',
       }),
     ),
     hide_forbidden_models: Type.Optional(

@@ -24,8 +24,8 @@ const SCHEMAS = {
     expires_days: Type.Integer({ minimum: 1 }),
     models: Type.Array(Type.String(), { minItems: 1 }),
   }),
-  /** Whether X-Forwarded-For, -Host and -Proto are trusted. */
-  trust_proxy: Type.Boolean(),
+  /** Whose X-Forwarded-For, -Host and -Proto are trusted: any peer's, or that of the networks listed. */
+  trust_proxy: Type.Union([Type.Boolean(), Type.Array(Type.String())]),
   /** Whether every admin must have a second factor. */
   second_factor_for_admins: Type.Boolean(),
   /** Days after sign-in until a session of the dashboard ends. */
@@ -53,7 +53,7 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
     retention_days: given.retentionMs / DAY_MS,
     limits: { ...given.limits },
     key_defaults: { tokens_total: 1_000_000, expires_days: 365, models: ['*'] },
-    trust_proxy: false,
+    trust_proxy: given.trustProxy,
     second_factor_for_admins: false,
     session_days: SESSION_DAYS,
   })

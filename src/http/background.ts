@@ -26,6 +26,8 @@ import { type Client, disconnect, secondsOf } from '../relay/exchange.ts'
 import type { Target } from '../relay/target.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'
+import { clientAddress } from './address.ts'
+import { authenticated } from './authenticated.ts'
 import { pathsOf } from './endpoints.ts'
 import { fallback } from './fallback.ts'
 import { type Asked, keptAnswer } from './kept-answers.ts'
@@ -88,7 +90,7 @@ const handle = async (
 ): Promise<Response> => {
   const heading: Heading = { id: requestId(), wire: 'responses', limitHeaders: {}, dropped: [] }
   try {
-    const key = gateway.store.keys.authenticate(request.headers)
+    const key = authenticated(gateway, request)
     const answer = gateway.store.background.find(key.id, id)
     const kept = answer === undefined ? await keptAnswer(gateway, request, { keyId: key.id, id, what }) : undefined
     if (kept !== undefined) return json(heading, kept)
@@ -101,7 +103,8 @@ const handle = async (
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: heading.id })
     const { pathname: path } = new URL(request.url)
-    gateway.log.refused({ request: heading.id, path, status: error.status, code: error.code })
+    const address = clientAddress(gateway, request)
+    gateway.log.refused({ request: heading.id, address, path, status: error.status, code: error.code })
     return errorResponse(error, heading.id, 'responses')
   }
 }

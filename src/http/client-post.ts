@@ -4,6 +4,7 @@ import { type GatewayError, invalidRequest, unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Operation, Wire } from '../ir/wire.ts'
+import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
@@ -16,11 +17,14 @@ import { openForm } from '../relay/form-body.ts'
 import { wiresOf } from '../relay/route.ts'
 import { wireOf } from '../relay/target.ts'
 import { withinOf } from '../relay/within.ts'
+import type { CheckName, Refusal } from '../store/refusals.ts'
 import { CODECS } from '../wire/index.ts'
+import { clientAddress } from './address.ts'
 import { admit, type Check, REQUESTS, requireWire } from './admit.ts'
 import { expandable, isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 import { requireServerTools } from './server-tools.ts'
+import { tagOf } from './tag.ts'
 
 /** A request whose key is valid and within its limits. */
 export type Post = {
@@ -33,6 +37,12 @@ export type Post = {
   /** `Keys.changes` when it was authenticated. */
   readonly changes: number
   readonly ticket: Ticket
+  /** Where the client asked from, as far as that is known. */
+  readonly address: string | undefined
+  /** What it is billed as, by the client's own word. */
+  tag: string | undefined
+  /** The catalogue id, once it is known. */
+  model: string | undefined
   /** The bytes its body is counted for: as announced, or held of one without a length. */
   counted: number
   /** The bytes that are held of its body, unpacked. */
@@ -50,15 +60,18 @@ export const answerPost = async (
 ): Promise<Response> => {
   const id = requestId()
   const { wire } = CODECS[asked]
+  const address = clientAddress(gateway, request)
   let key: Key | undefined
   let post: Post | undefined
   try {
     key = gateway.store.keys.authenticate(request.headers)
+    requireAddress(key, address)
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
     const changes = gateway.store.keys.changes()
     const ticket = gateway.limits.enter(key)
-    post = { asked, wire, request, id, key, changes, ticket, counted: announced, held: 0, admitted: false }
+    const known = { asked, wire, request, id, key, changes, ticket, address, tag: undefined, model: undefined }
+    post = { ...known, counted: announced, held: 0, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
     gateway.arriving.add(key.id, announced)
     return await answer(post)
@@ -70,16 +83,55 @@ export const answerPost = async (
         giveBack(post, error.status)
       }
       gateway.metrics?.refused(wire, error.status, error.code)
-      gateway.log.refused({
-        request: id,
-        key: key?.id,
-        path: new URL(request.url).pathname,
-        status: error.status,
-        code: error.code,
-        why: whyUnavailable(error),
-      })
+      const { pathname: path } = new URL(request.url)
+      const { status, code } = error
+      gateway.log.refused({ request: id, key: key?.id, address, path, status, code, why: whyUnavailable(error) })
+      if (key !== undefined) noteRefusal(gateway, key, { id, wire, path, address, post }, error)
     }
     return errorResponse(error, id, wire, key === undefined ? {} : gateway.limits.headers(key, wire))
+  }
+}
+
+type Refused = Pick<Refusal, 'id' | 'wire' | 'path' | 'address'> & { post: Post | undefined }
+
+/** A message may repeat what the client wrote: a part of it is enough. */
+const MOST_TOLD = 500
+const MOST_PATH = 100
+
+const noteRefusal = (gateway: Gateway, key: Key, { post, path, ...request }: Refused, error: GatewayError): void => {
+  const refusal: Refusal = {
+    ...request,
+    keyId: key.id,
+    at: gateway.clock(),
+    path: path.slice(0, MOST_PATH),
+    model: post?.model,
+    status: error.status,
+    code: error.code,
+    failed: failedCheck(error, post),
+    told: error.message.slice(0, MOST_TOLD),
+    tag: post?.tag,
+  }
+  gateway.refusals.add(refusal)
+  gateway.live.refused(key.ownerId)
+}
+
+/** `post` undefined: it was refused before its body was looked at. */
+const failedCheck = (error: GatewayError, post: Post | undefined): CheckName => {
+  switch (error.code) {
+    case 'permission_denied':
+      return post === undefined ? 'address' : 'permission'
+    case 'rate_limit_exceeded':
+      return post === undefined ? 'rate limit' : 'quota'
+    case 'quota_exhausted':
+      return 'quota'
+    case 'payload_too_large':
+      return 'body size'
+    case 'invalid_model':
+      return 'model'
+    case 'service_unavailable':
+      return error.cause instanceof Error ? 'records' : 'capacity'
+    default:
+      return error.status < 500 ? 'request' : 'gateway'
   }
 }
 
@@ -149,6 +201,7 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
     hurried: () => gateway.descriptors.short(),
     holding: (held) => hold(gateway, post, held),
   })
+  post.tag = tagOf(post.request.headers)
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
   const reading = form === undefined ? readLarge(bytes, gateway.turns) : undefined
@@ -164,21 +217,16 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
-const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request }: Post): void => {
+const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request, address }: Post): void => {
   if (keys.changes() === changes) requireInForce(key, clock())
-  else keys.authenticate(request.headers)
+  else requireAddress(keys.authenticate(request.headers), address)
 }
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
 /** `edits`: those that resolve its references to earlier answers. */
-const opened = (
-  gateway: Gateway,
-  { asked, wire, key }: Post,
-  check: Check,
-  asSent: ClientBody,
-  edits: readonly Edit[],
-): Opened => {
+const opened = (gateway: Gateway, post: Post, check: Check, asSent: ClientBody, edits: readonly Edit[]): Opened => {
+  const { asked, wire, key } = post
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
   const model = admit(
@@ -189,6 +237,7 @@ const opened = (
     gateway.catalogue,
     gateway.config.hideForbiddenModels,
   )
+  post.model = model.id
   requireWire(bodyWire, model, wiresOf(gateway, { model, key }))
   if (bodyWire !== wire && asSent.outline.background === true) {
     // On this wire the client could not read the answer later.

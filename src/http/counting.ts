@@ -32,7 +32,7 @@ export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) =>
 }
 
 const begin = async (gateway: Gateway, post: Post, check: Check): Promise<ClientRequest> => {
-  const { wire, request, id, key, ticket } = post
+  const { wire, request, id, key, ticket, address } = post
   const opened = await openPost(gateway, post, check)
   gateway.ledger.requireLeft(key)
   const client = enter(gateway, post)
@@ -44,6 +44,7 @@ const begin = async (gateway: Gateway, post: Post, check: Check): Promise<Client
     codec: CODECS[wire],
     background: false,
     headers: request.headers,
+    address,
     begunAt: performance.now(),
     client,
     limitHeaders: ticket.headers(wire),

@@ -2,6 +2,7 @@
 
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
+import { authenticated } from './authenticated.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
 export const guarded = async (
@@ -11,7 +12,7 @@ export const guarded = async (
 ): Promise<Response> => {
   const id = requestId()
   try {
-    const key = gateway.store.keys.authenticate(request.headers)
+    const key = authenticated(gateway, request)
     return Response.json(await answer(key), { headers: { 'x-request-id': id, 'cache-control': 'no-store' } })
   } catch (thrown) {
     return errorResponse(reported(gateway.log, thrown, { request: id }), id, undefined)

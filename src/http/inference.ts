@@ -36,7 +36,7 @@ const classesAsked = ({ service_tier: tier, speed, inference_geo: geo }: JsonObj
 const leastInputOf = (body: ClientBody) => (): number => body.leastInput
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
-  const { asked, wire, request, id, key, ticket } = post
+  const { asked, wire, request, id, key, ticket, address } = post
   const { bodyWire, asSent, body: sent, model, within } = await openPost(gateway, post, REQUESTS[asked])
   const codec = CODECS[asked]
   const { body, expected } = expecting(codec, sent, model)
@@ -51,6 +51,8 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     classes: classesAsked(outline),
     wire,
     stream,
+    address,
+    tag: post.tag,
     inputEstimate,
     ...(expected === undefined ? { leastInput: leastInputOf(body) } : {}),
     outputCap: CODECS[bodyWire].outputCap(outline),
@@ -78,6 +80,8 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     asSent,
     within,
     headers: request.headers,
+    address,
+    tag: reservation.tag,
     model,
     stream,
     background: wire === 'responses' && outline.background === true,

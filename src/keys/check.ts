@@ -1,6 +1,7 @@
 // What a key may be made of, checked where keys are issued and changed.
 
 import { invalidRequest } from '../errors.ts'
+import { isNetwork, MOST_NETWORKS } from '../lib/networks.ts'
 import { isBlank, isPlainLabel } from '../lib/visible.ts'
 import type { KeyPatch } from './key.ts'
 
@@ -13,17 +14,29 @@ export const checkLabel = (label: string, of: 'key' | 'token'): void => {
 
 /** Of a new key or a change. Throws `invalid_request` that names the member. */
 export const checkKey = (patch: KeyPatch): void => {
-  const { label, models } = patch
+  const { label, models, ips } = patch
   if (label !== undefined) checkLabel(label, 'key')
   if (models !== undefined && (models.length === 0 || models.some((model) => model.trim() === ''))) {
     throw invalidRequest('A key needs at least one model; "*" is every model.', 'models')
   }
+  if (ips != null) checkNetworks(ips)
   for (const name of COUNTS) {
     const count = patch[name]
     if (count !== undefined && count !== null && !(Number.isSafeInteger(count) && count >= 0)) {
       throw invalidRequest(`The ${name} of a key must be a whole number, 0 or more.`, name)
     }
   }
+}
+
+const checkNetworks = (ips: readonly string[]): void => {
+  const wrong = ips.find((each) => !isNetwork(each))
+  if (wrong !== undefined)
+    throw invalidRequest(
+      `ips: found "${wrong.slice(0, 100)}", expected an address or a network, such as 203.0.113.7 or 10.0.0.0/8.`,
+      'ips',
+    )
+  if (ips.length === 0 || ips.length > MOST_NETWORKS)
+    throw invalidRequest(`ips: expected 1 to ${MOST_NETWORKS} addresses and networks; null is anywhere.`, 'ips')
 }
 
 const COUNTS = ['tokensTotal', 'addTokens', 'expiresAt', 'rpm', 'tpm', 'concurrency', 'tokensUsed'] as const

@@ -27,6 +27,8 @@ export type Key = {
   concurrency: number | undefined
   /** Of the tools that run at a vendor; absent: all that its member and the gateway allow. */
   serverTools?: ServerTools | undefined
+  /** Addresses and networks it may be used from; absent: from anywhere. */
+  ips?: readonly string[] | undefined
   /** The member whose key it is; undefined: the gateway's own. */
   ownerId?: string | undefined
   /** The end of the grace of the secret before this one. */
@@ -36,7 +38,7 @@ export type Key = {
 /** Requests per minute, tokens per minute, requests at once; 0 is no limit. */
 export type RateLimits = { rpm: number; tpm: number; concurrency: number }
 
-/** A limit that is absent or null takes the gateway's default, and a quota without `renews` never does. */
+/** A limit that is absent or null takes the gateway's default, and a quota without `renews` never does; without `ips` it is for anywhere. */
 export type NewKey = {
   label: string
   tokensTotal: number
@@ -47,6 +49,7 @@ export type NewKey = {
   tpm?: number | null | undefined
   concurrency?: number | null | undefined
   serverTools?: ServerTools | undefined
+  ips?: readonly string[] | null | undefined
   ownerId?: string | undefined
   /** Null: none. */
   budget?: BudgetTerms | null | undefined

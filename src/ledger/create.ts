@@ -181,6 +181,8 @@ export const createLedger = ({
         reserved,
         reservedMicroUsd,
         budgets: counted.length === 0 ? NO_BUDGETS : counted.map(({ id }) => id),
+        address: ask.address,
+        tag: ask.tag,
         held: reserved,
         heldMicroUsd: reservedMicroUsd,
         per,
@@ -194,7 +196,7 @@ export const createLedger = ({
         throw notRecorded(cause)
       }
       const { exchangeId, startedAt } = exchange
-      return { exchangeId, keyId: key.id, startedAt, reserved, outputCap }
+      return { exchangeId, keyId: key.id, startedAt, reserved, outputCap, tag: exchange.tag }
     },
     progress({ exchangeId }, usage) {
       const exchange = open.get(exchangeId)

@@ -22,6 +22,8 @@ export type OpenExchange = {
   readonly reservedMicroUsd: number
   /** The budgets it counts against, from its reservation to its end. */
   readonly budgets: readonly BudgetId[]
+  readonly address?: string | undefined
+  readonly tag?: string | undefined
 }
 
 /**

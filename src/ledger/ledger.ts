@@ -20,6 +20,9 @@ export type ReserveAsk = {
   /** The client's wire. */
   wire: Wire
   stream: boolean
+  /** Where the client asked from, and what it is billed as by the client's own word. */
+  address?: string | undefined
+  tag?: string | undefined
   /** The gateway's estimate of the prompt, in tokens. */
   inputEstimate: number
   /** Tokens that the prompt surely takes, no more than the estimate; asked where that does not fit. 0 by default. */
@@ -47,6 +50,8 @@ export type Reservation = {
   readonly startedAt: number
   readonly reserved: number
   readonly outputCap: number | undefined
+  /** As it is billed: a key's tags are bounded. */
+  readonly tag?: string | undefined
 }
 
 /**

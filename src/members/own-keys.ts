@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { BudgetTerms } from '../keys/budget.ts'
 import { type Key, type KeyPatch, permits, type RateLimits } from '../keys/key.ts'
 import { isWithin } from '../keys/server-tools.ts'
+import { isWithinNetworks } from '../lib/networks.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import type { MemberLimits } from './member.ts'
 
@@ -16,6 +17,8 @@ export type Holder = { limits: MemberLimits; name?: string | undefined; budgeted
 
 /** What a key is to become, as far as that is limited. */
 export type Wish = Omit<KeyPatch, 'label' | 'addTokens' | 'tokensUsed'>
+
+const ANYWHERE = ['0.0.0.0/0', '::/0']
 
 /** How long a used key counts at least: short-lived ones, made one after the other, would have no limit of tokens. */
 const COUNTS_MS = DAY_MS
@@ -127,6 +130,9 @@ export const checkWish = (
   if (named !== undefined && limits.serverTools !== undefined && !isWithin(named, limits.serverTools)) {
     const theirs = typeof limits.serverTools === 'string' ? limits.serverTools : limits.serverTools.join(', ')
     throw refuse(`${whose} may not use all of these tools, only: ${theirs}.`, 'server_tools')
+  }
+  if (wish.ips !== undefined && key?.ips !== undefined && !isWithinNetworks(wish.ips ?? ANYWHERE, key.ips)) {
+    throw refuse('The networks of a key of yours can be made fewer, not more.', 'ips')
   }
   for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
     const wanted = wish[name]

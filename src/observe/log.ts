@@ -15,6 +15,8 @@ export type Log = {
   refused(facts: {
     request: string
     key?: string | undefined
+    /** Where the client asked from. */
+    address?: string | undefined
     path: string
     status: number
     code: string
@@ -42,6 +44,8 @@ export const createLog = (level: LogLevel): Log => {
           time: new Date().toISOString(),
           request: exchange.id,
           key: exchange.key.id,
+          address: exchange.address,
+          tag: exchange.tag,
           wire: exchange.wire,
           model: exchange.model.id,
           stream: exchange.stream,
@@ -64,6 +68,7 @@ export const createLog = (level: LogLevel): Log => {
         {
           request: request.id,
           key: request.key.id,
+          address: request.address,
           wire: request.wire,
           model: request.model.id,
           status: how.status,

@@ -57,6 +57,7 @@ export const shownKey = (key: Key, terms: Terms): ShownKey => {
     tpm: key.tpm ?? null,
     concurrency: key.concurrency ?? null,
     server_tools: key.serverTools ?? 'all',
+    ips: key.ips === undefined ? null : [...key.ips],
     old_secret_until: oldSecretUntil(key, now),
     status: statusOf(key, now),
     created_at: iso(key.createdAt),

@@ -53,6 +53,10 @@ export type ClientRequest = {
   /** What `body` asks for beside its model. */
   readonly within?: Within | undefined
   readonly headers: Headers
+  /** Where it came from, as far as that is known. */
+  readonly address?: string | undefined
+  /** What it is billed as, by the client's own word. */
+  readonly tag?: string | undefined
   /** Whether the provider finishes the answer even when the client disconnects. */
   readonly background: boolean
   /** The model the client asked for, resolved. */
@@ -96,7 +100,10 @@ export type Exchange = ClientRequest & {
 }
 
 /** What is reported of an exchange once it has ended. `resumed`: a previous process began it. */
-export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteMs' | 'attempts' | 'dropped'> & {
+export type Ended = Pick<
+  Exchange,
+  'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteMs' | 'attempts' | 'dropped' | 'address' | 'tag'
+> & {
   readonly key: Pick<Key, 'id' | 'label' | 'ownerId'>
   readonly model: Pick<Model, 'id'>
   readonly resumed?: boolean

@@ -5,6 +5,7 @@ import { createApp } from '../app.ts'
 import { isAmong } from '../config/origin.ts'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway, Listener } from '../gateway.ts'
+import { isTrusted } from '../http/address.ts'
 import { cameByHttps } from '../http/admin/caller.ts'
 import { type Side, wireAt } from '../http/endpoints.ts'
 import { errorResponse, requestId } from '../http/respond.ts'
@@ -49,7 +50,7 @@ export const openDoors = (gateway: Gateway): Doors => {
 
 /** `isAdminDoor`: operators are served at the address it came to. */
 const createServe = (gateway: Gateway) => {
-  const { config, descriptors, settings } = gateway
+  const { config, descriptors } = gateway
   // Apart from each other to the last route: a path that is written in another way finds nothing there either.
   const apps: Partial<Record<Side, ReturnType<typeof createApp>>> = {}
   const appFor = (side: Side) => {
@@ -65,7 +66,7 @@ const createServe = (gateway: Gateway) => {
     const { headers } = response
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId())
     headers.set('x-content-type-options', 'nosniff')
-    if (cameByHttps(request, settings.values().trust_proxy)) headers.set('strict-transport-security', HSTS)
+    if (cameByHttps(request, isTrusted(gateway, request))) headers.set('strict-transport-security', HSTS)
     // Kept alive, this connection would hold a descriptor that others need.
     if (descriptors.short()) headers.set('connection', 'close')
     return response

@@ -38,6 +38,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   maxTries: { path: 'max_tries' },
   maxOpenExchanges: { path: 'max_open_exchanges' },
   maxMemoryBytes: { path: 'max_memory' },
+  trustProxy: { path: 'trust_proxy', setting: 'trust_proxy' },
   hideForbiddenModels: { path: 'hide_forbidden_models' },
   retentionMs: { path: 'retention', setting: 'retention_days' },
   storedAnswers: { path: 'stored_answers' },

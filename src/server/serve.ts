@@ -99,6 +99,7 @@ const startWith = async (
     try {
       await gateway.recall.flush()
       await patiently(() => gateway.ledger.flush())
+      await patiently(() => gateway.refusals.flush())
     } finally {
       store.close()
       log.flush()

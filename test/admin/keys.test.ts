@@ -376,6 +376,13 @@ describe('a member', () => {
       expect((await desk.request('keys.update', person, { id, ...input })).status).toBe(403)
     }
     expect(await desk.call('keys.update', person, { id, rpm: 9, expires_at: inDays(6) })).toMatchObject({ rpm: 9 })
+    // The networks that an admin has set are made fewer, not more.
+    const bound = { id, ips: ['10.0.0.0/8', '2001:db8::/32'] }
+    expect(await desk.call('keys.update', desk.admin, bound)).toMatchObject(bound)
+    for (const ips of [null, ['11.0.0.0/8'], ['10.0.0.0/7'], ['10.1.0.0/16', '::/0']]) {
+      expect(await refusal(await desk.request('keys.update', person, { id, ips }))).toMatchObject({ status: 403 })
+    }
+    expect(await desk.call('keys.update', person, { id, ips: ['10.1.0.0/16'] })).toMatchObject({ ips: ['10.1.0.0/16'] })
   })
   test('whose models are patterns: what lies within them by letter lies within them by every model', () => {
     const letter = fc.constantFrom('a', 'b', '-')

@@ -47,6 +47,7 @@ describe('keys create', () => {
       concurrency: null,
       server_tools: 'all',
       budget: null,
+      ips: null,
       old_secret_until: null,
       status: 'active',
       created_at: '2026-09-01T00:00:00.000Z',

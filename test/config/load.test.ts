@@ -68,6 +68,7 @@ retention: 400d
 max_tries: 2
 max_open_exchanges: 100
 max_memory: 1.5GB
+trust_proxy: [10.0.0.0/8, "2001:db8::7"]
 hide_forbidden_models: true
 log: { level: debug }
 metrics: { enabled: true, token: env:METRICS }
@@ -360,6 +361,10 @@ describe('a wrong configuration is told with its place, what was found and what 
       'rate.khr_per_usd: found 10000000000, allowed: a number above 0 and up to 1000000000',
     ],
     ['log: { level: loud }', 'log.level: found "loud", allowed: "debug", "info", "warn", "error", "silent"'],
+    [
+      'trust_proxy: [10.0.0.0/8, proxy.example]',
+      'trust_proxy[1]: found "proxy.example", allowed: an address or a network, such as 10.0.0.0/8',
+    ],
     ['hide_forbidden_models: yes please', 'hide_forbidden_models: found "yes please", allowed: true or false'],
     [
       'providers: { vendor_a: { wires: [message] } }',

@@ -74,6 +74,7 @@ test('a large database is not read on the own connection', async () => {
       hoursKept: never,
       exchangePage: never,
       latencies: never,
+      refused: never,
     },
   }
   const order: string[] = []

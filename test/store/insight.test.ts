@@ -8,13 +8,13 @@ import type { OpenExchange, SettledExchange } from '../../src/ledger/journal.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import type { PageQuery } from '../../src/store/insight.ts'
 import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
-import { ACTOR, cleanUp, NOW, newKey, newPath, open } from './support.ts'
+import { ACTOR, cleanUp, NOW, newKey, newPath, open, refusalOf } from './support.ts'
 
 afterEach(cleanUp)
 
 const MODELS = ['a', 'b']
 const OUTCOMES = ['done', 'refused', 'failed', 'aborted'] as const
-type Made = { key: number; model: string; outcome: Outcome | 'open'; after: number }
+type Made = { key: number; model: string; outcome: Outcome | 'open' | 'kept out'; after: number }
 
 const fill = async (made: readonly Made[]) => {
   const time = { now: NOW }
@@ -26,6 +26,10 @@ const fill = async (made: readonly Made[]) => {
     const ask = { wire: 'messages', stream: false, inputEstimate: 1, outputCap: 1, maxOutput: 1 } as const
     const owner = keys[key]
     if (owner === undefined) throw new Error('no such key')
+    if (outcome === 'kept out') {
+      store.refusals.write([refusalOf({ id: `x${i}`, keyId: owner.id, at: time.now, model })], [])
+      continue
+    }
     const reserving = ledger.reserve({ ...ask, exchangeId: `x${i}`, key: owner, model })
     ledger.flush()
     const reservation = await reserving
@@ -50,7 +54,7 @@ const everyPage = async (store: ReturnType<typeof open>, query: PageQuery): Prom
 const some = fc.record({
   key: fc.nat(2),
   model: fc.constantFrom(...MODELS),
-  outcome: fc.constantFrom(...OUTCOMES, 'open' as const),
+  outcome: fc.constantFrom(...OUTCOMES, 'open' as const, 'kept out' as const),
   after: fc.nat(3),
 })
 
@@ -75,7 +79,9 @@ test('every filter, page by page, gives the same as a plain scan, newest first',
           .map((each, i) => ({ ...each, i, at: NOW + made.slice(0, i + 1).reduce((sum, { after }) => sum + after, 0) }))
           .filter((each) => asked === undefined || asked.includes(each.key))
           .filter((each) => model === undefined || each.model === model)
-          .filter((each) => outcome === undefined || each.outcome === outcome)
+          .filter(
+            (each) => outcome === undefined || (each.outcome === 'kept out' ? 'refused' : each.outcome) === outcome,
+          )
           .filter(({ at }) => (from === undefined || at >= from) && (to === undefined || at < to))
           .map(({ i }) => `x${i}`)
           .reverse()

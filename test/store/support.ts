@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
+import type { Refusal } from '../../src/store/refusals.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -47,5 +48,12 @@ export const open = (path = ':memory:', clock: () => number = () => NOW): Store 
   stores.push(once)
   return once
 }
+
+export const refusalOf = (more: Partial<Refusal> = {}): Refusal => ({
+  ...{ id: 'req_refused', keyId: 'key_a', at: NOW, wire: 'messages', path: '/v1/messages', model: undefined },
+  ...{ status: 429, code: 'rate_limit_exceeded', failed: 'rate limit', told: 'Too many.' },
+  ...{ address: undefined, tag: undefined },
+  ...more,
+})
 
 export const bearer = (secret: string): Headers => new Headers({ authorization: `Bearer ${secret}` })

@@ -5,8 +5,8 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
-import { LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import { readCount, readExpiry, readLabel, readNames, readNetworks, readRenewal, readServerTools } from '../read.ts'
+import { IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -32,6 +32,7 @@ export const keysCreate = command({
       description: 'Model ids separated by commas; * for every model (default *, or as set there)',
     },
     ...SERVER_TOOLS_FLAG,
+    ...IPS_FLAG,
     ...LIMIT_FLAGS,
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
@@ -53,6 +54,7 @@ export const keysCreate = command({
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
+      ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
       ...readLimits(args),
     })
     printKey(key, secret, args.json, io)

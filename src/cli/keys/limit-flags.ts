@@ -24,6 +24,19 @@ export const SERVER_TOOLS_FLAG = {
   },
 } as const
 
+/** `or`: what a change takes besides. */
+const ipsFlag = (or: string) =>
+  ({
+    ips: {
+      type: 'string',
+      valueHint: 'LIST',
+      description: `Where it may be used from, such as 203.0.113.7,10.0.0.0/8${or}`,
+    },
+  }) as const
+
+export const IPS_FLAG = ipsFlag(' (default anywhere)')
+export const IPS_CHANGE_FLAG = ipsFlag('; any for anywhere')
+
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month (UTC), or never'
 

@@ -43,6 +43,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   concurrency: key.concurrency,
   server_tools: key.server_tools,
   budget: key.budget,
+  ips: key.ips,
   old_secret_until: key.old_secret_until,
   status: key.status,
   created_at: key.created_at,
@@ -75,6 +76,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     ['models', key.models.join(', ')],
     ['limits', `rpm ${limit(key.rpm)}, tpm ${limit(key.tpm)}, concurrency ${limit(key.concurrency)}`],
     ['tools', `${typeof tools === 'string' ? tools : tools.join(', ')} at the vendor`],
+    ...(key.ips === null ? [] : [['used from', key.ips.join(', ')]]),
     ['created', key.created_at],
   ]
   io.out(columns(rows).join('\n'))

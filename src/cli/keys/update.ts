@@ -5,8 +5,8 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
-import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import { readCount, readExpiry, readLabel, readNames, readNetworks, readRenewal, readServerTools } from '../read.ts'
+import { IPS_CHANGE_FLAG, LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
@@ -26,6 +26,7 @@ export const keysUpdate = command({
     expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...SERVER_TOOLS_FLAG,
+    ...IPS_CHANGE_FLAG,
     ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
     ...BACKEND_FLAGS,
@@ -47,6 +48,7 @@ export const keysUpdate = command({
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
+      ...(args.ips === undefined ? {} : { ips: args.ips === 'any' ? null : readNetworks('--ips', args.ips) }),
       ...(addTokens === undefined ? {} : { addTokens }),
       ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),

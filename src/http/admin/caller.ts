@@ -101,13 +101,3 @@ const withoutDefaultPort = (host: string, origin: string): string =>
  */
 export const isSecure = (request: Request, trustProxy: boolean): boolean =>
   request.headers.get('origin')?.startsWith('https:') === true || ownOrigin(request, trustProxy).secure
-
-/** An address, also with a zone and a port, is shorter: what a proxy passes on is kept in counts and in the audit. */
-const ADDRESS_LENGTH = 64
-
-/** The peer's address; a trusted proxy's word for it is the last it added. */
-export const peerOf = (gateway: Gateway, request: Request, trustProxy: boolean): string | undefined => {
-  const last = trustProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
-  const forwarded = last?.slice(0, ADDRESS_LENGTH)
-  return forwarded === undefined || forwarded === '' ? gateway.listener?.addressOf(request) : forwarded
-}

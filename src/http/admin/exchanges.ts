@@ -3,13 +3,16 @@
 import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { CHECKS, type CheckName } from '../../store/refusals.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
+import { failureOf } from './failures.ts'
 import { timeOf } from './input.ts'
 import { exchangeView, seenBy } from './view.ts'
 
 export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
   'exchanges.list': async (call, { key, model, outcome, since, until, limit, before }) => {
+    await call.gateway.refusals.settle()
     const page = await call.gateway.store.insight.exchangePage({
       limit,
       before,
@@ -22,16 +25,17 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
     const items = page.rows.map((row) => seenBy(call.caller, exchangeView(call.gateway, row)))
     return { items, next: page.next ?? null }
   },
-  'exchanges.get': ({ gateway, caller }, { id }) => {
+  'exchanges.get': async ({ gateway, caller }, { id }) => {
+    await gateway.refusals.settle()
     const [row] = gateway.store.exchanges({ limit: 1, id })
     const member = limitedMember(caller)
     if (row === undefined || (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id)) {
       throw new GatewayError(
         'not_found',
-        'There is no such exchange. One refused before any provider was called is in the log only, and old ones are deleted.',
+        'There is no such exchange. Of what is refused the last 1,000 requests of each key are kept, a wrong key is in the log only, and old exchanges are deleted.',
       )
     }
-    const told = explain(gateway, row)
+    const told = explain(gateway, row, member !== undefined)
     return member === undefined ? told : forMember(told)
   },
 }
@@ -51,20 +55,24 @@ const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
   raw_usage: null,
 })
 
-const explain = (gateway: Gateway, row: ExchangeRow): S.ExplainedExchange => {
+const explain = (gateway: Gateway, row: ExchangeRow, isMember: boolean): S.ExplainedExchange => {
   const exchange = exchangeView(gateway, row)
   const billed = exchange.tokens
   const attempts = attemptsOf(row)
   return {
     exchange,
+    failure: failureOf(row, attempts, isMember),
     checks: checksOf(gateway, row, exchange),
-    quota: {
-      input_estimate: row.inputEstimate,
-      reserved: row.reserved,
-      billed: row.outcome === null ? 0 : billed,
-      left_before: row.leftAfter === null ? null : row.leftAfter + billed,
-      left_after: row.leftAfter,
-    },
+    quota:
+      row.refusal !== null
+        ? null
+        : {
+            input_estimate: row.inputEstimate,
+            reserved: row.reserved,
+            billed: row.outcome === null ? 0 : billed,
+            left_before: row.leftAfter === null ? null : row.leftAfter + billed,
+            left_after: row.leftAfter,
+          },
     route: {
       model: row.model,
       upstream_model: row.upstreamModel,
@@ -80,21 +88,25 @@ const explain = (gateway: Gateway, row: ExchangeRow): S.ExplainedExchange => {
   }
 }
 
-/** Only what passed them becomes an exchange; a request refused before is in the server's log. */
+/** Of a refused request those it passed, and the one that it did not, with what its client was told. */
 const checksOf = (gateway: Gateway, row: ExchangeRow, { key }: S.Exchange): S.Check[] => {
-  const passed = (name: string, detail: string): S.Check => ({ name, passed: true, detail })
-  const model = gateway.catalogue.resolve(row.model)
-  return [
-    passed('authentication', `The request showed the key ${key.label}.`),
-    passed('rate limit', 'The key was within its limits of requests, tokens and requests at once.'),
-    passed('request', `The body was a valid request of the ${row.wire} wire.`),
-    passed('model', `The name given resolved to ${row.model}${model === undefined ? ', since removed' : ''}.`),
-    passed('permission', `The key could use ${row.model}.`),
-    passed(
-      'quota',
-      `${grouped(row.reserved)} tokens were set aside: ${grouped(row.inputEstimate)} estimated for the prompt, the rest for the answer.`,
-    ),
-  ]
+  const model = row.model === null ? undefined : gateway.catalogue.resolve(row.model)
+  const details: Partial<Record<CheckName, string>> = {
+    authentication: `The request showed the key ${key.label}.`,
+    'rate limit': 'The key was within its limits of requests, tokens and requests at once.',
+    request: `The body was a valid request of the ${row.wire} wire.`,
+    model: `The name given resolved to ${row.model}${model === undefined ? ', since removed' : ''}.`,
+    permission: `The key could use ${row.model}.`,
+    quota: `${grouped(row.reserved)} tokens were set aside: ${grouped(row.inputEstimate)} estimated for the prompt, the rest for the answer.`,
+  }
+  const failed = (CHECKS as readonly string[]).indexOf(row.refusal?.failed ?? '')
+  const passed = CHECKS.slice(0, failed === -1 ? CHECKS.length : failed).flatMap((name) => {
+    const detail = details[name]
+    return detail === undefined ? [] : [{ name, passed: true, detail }]
+  })
+  return row.refusal === null
+    ? passed
+    : [...passed, { name: row.refusal.failed, passed: false, detail: row.refusal.told }]
 }
 
 const grouped = (count: number): string => count.toLocaleString('en-US')
@@ -120,7 +132,7 @@ const attemptsOf = (row: ExchangeRow): S.Attempt[] => {
     {
       provider: row.provider,
       account: row.account,
-      model: row.model,
+      model: row.model ?? '',
       wire: row.providerWire ?? row.wire,
       result: row.firstByteMs === null ? 'ended' : 'answered',
       error_code: null,
@@ -132,6 +144,7 @@ const attemptsOf = (row: ExchangeRow): S.Attempt[] => {
 
 const reasonsOf = (row: ExchangeRow, attempts: S.Attempt[]): string[] => {
   const why: string[] = []
+  if (row.refusal !== null) return [`It came to ${row.refusal.path} and was refused before any provider was called.`]
   if (row.provider === null) return ['No provider was called.']
   if (row.providerWire === row.wire) why.push('The provider was reached on the wire of the client.')
   else if (row.providerWire !== null) {

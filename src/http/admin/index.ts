@@ -5,11 +5,12 @@ import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/
 import { GatewayError, unavailable } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { patiently } from '../../store/patience.ts'
+import { clientAddress, isTrusted } from '../address.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
 import { type Call, type Caller, type Handlers, requireAccess, requireFactor, requireProof } from './call.ts'
-import { identify, isSecure, peerOf, requireOwnOrigin } from './caller.ts'
+import { identify, isSecure, requireOwnOrigin } from './caller.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
 import { keyChanges } from './key-changes.ts'
@@ -67,7 +68,7 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
   const read = createReader(name, { line, hurried: () => gateway.descriptors.short() })
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
-    const trustProxy = gateway.settings.values().trust_proxy
+    const trustProxy = isTrusted(gateway, request)
     const enter = (): Caller => {
       const caller = identify(gateway, request)
       // A token is no cookie: no page can have a browser send it unknowingly.
@@ -86,7 +87,7 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
         request,
         // Reading a body or waiting may take long: the session may have ended meanwhile, or the role been taken.
         caller: method === 'GET' ? caller : enter(),
-        peer: peerOf(gateway, request, trustProxy),
+        peer: clientAddress(gateway, request),
         secure: isSecure(request, trustProxy),
         headers: new Headers(),
       }

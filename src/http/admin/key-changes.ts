@@ -70,12 +70,21 @@ const requireUsable = (key: Key): Key => {
 
 type Asked = Pick<
   Input<'keys.update'>,
-  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency' | 'server_tools' | 'budget'
+  | 'tokens_total'
+  | 'renews'
+  | 'expires_at'
+  | 'models'
+  | 'rpm'
+  | 'tpm'
+  | 'concurrency'
+  | 'server_tools'
+  | 'budget'
+  | 'ips'
 >
 
 /** What was asked for, in the store's terms; what was not is absent. */
 const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
-  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools, budget } = asked
+  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools, budget, ips } = asked
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
@@ -86,6 +95,7 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   if (concurrency !== undefined) wish.concurrency = concurrency
   if (server_tools !== undefined) wish.serverTools = namedServerTools(server_tools)
   if (budget !== undefined) wish.budget = budget && termsOf(budget)
+  if (ips !== undefined) wish.ips = ips
   return wish
 }
 

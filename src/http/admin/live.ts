@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateway.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { type Call, type Caller, isFactorDue, keysOf, limitedMember, type Part } from './call.ts'
-import { endedView, seenBy } from './view.ts'
+import { endedView, refusedView, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
 /** Of one session or token: what a browser opens to one server, for all of its tabs. */
@@ -45,10 +45,17 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
           if ((out.desiredSize ?? 0) <= 0) return
           out.enqueue(utf8.encode(writeFrame({ event, data: JSON.stringify(data) })))
         }
-        const unwatch = gateway.live.watch((exchange, summary) => {
-          if (member !== undefined && exchange.key.ownerId !== member.id) return
-          send('exchange', seenBy(caller, endedView(gateway, exchange, summary)))
-        }, nameOf(caller))
+        const unwatch = gateway.live.watch(
+          (exchange, summary) => {
+            if (member !== undefined && exchange.key.ownerId !== member.id) return
+            send('exchange', seenBy(caller, endedView(gateway, exchange, summary)))
+          },
+          nameOf(caller),
+          (refusal) => {
+            if (member !== undefined && gateway.store.keys.get(refusal.keyId)?.ownerId !== member.id) return
+            send('exchange', refusedView(gateway, refusal))
+          },
+        )
         const counters = setInterval(() => {
           if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(call))
           else finish()

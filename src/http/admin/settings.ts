@@ -3,6 +3,7 @@
 import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { isNetwork } from '../../lib/networks.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
 
@@ -18,6 +19,12 @@ export const settings: Part<'settings.get' | 'settings.put'> = {
     ) {
       const words = 'Set up a second factor of your own first: without one you could do nothing else.'
       throw invalidRequest(words, 'second_factor_for_admins')
+    }
+    const { trust_proxy } = patch
+    const wrong = Array.isArray(trust_proxy) ? trust_proxy.find((each) => !isNetwork(each)) : undefined
+    if (wrong !== undefined) {
+      const words = `trust_proxy: found "${wrong}", expected an address or a network, such as 10.0.0.0/8.`
+      throw invalidRequest(words, 'trust_proxy')
     }
     // Of what stands together, what is not given stays as it is: another may have set it since the caller looked.
     const named = key_defaults?.models && {

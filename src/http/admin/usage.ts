@@ -101,6 +101,7 @@ type Ask = {
 }
 
 const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
+  await gateway.refusals.settle()
   const { range, by, most, keyIds, model } = ask
   const measure = MEASURES[most]
   const { khrPerUsd } = gateway.config
@@ -115,6 +116,11 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
   const rest = ranked.filter((each) => !largest.includes(each)).flatMap((each) => each.points)
   const lines = rest.length > 0 ? [...largest, { group: OTHER, points: rest }] : largest
   const totals = rows.reduce(addFigures, NO_FIGURES)
+  // By hour and key they are counted, not by model.
+  const refused =
+    model === undefined ? await gateway.store.insight.refused({ since: range.since, until: range.until, keyIds }) : []
+  const refusals = refused.reduce((all, { count }) => all + count, 0)
+  const requests = totals.requests + refusals
   const prompt = totals.input + totals.cacheRead + totals.cacheWrite
   return {
     step: range.step,
@@ -122,7 +128,8 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
     until: iso(range.until),
     series: lines.map(({ group, points }) => line(gateway, range, group, points, by)),
     totals: sumsView(totals, khrPerUsd),
-    error_share: totals.requests === 0 ? null : totals.errors / totals.requests,
+    refused,
+    error_share: requests === 0 ? null : (totals.errors + refusals) / requests,
     cache_hit_share: prompt === 0 ? null : totals.cacheRead / prompt,
     latency: latencyOf(
       await gateway.store.insight.latencies({ since: range.since, until: range.until, keyIds, model }),

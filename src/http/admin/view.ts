@@ -10,6 +10,7 @@ import type { Member, MemberLimits } from '../../members/member.ts'
 import { shownBudgetOf, shownKey, shownSums, type Terms } from '../../observe/shown.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import type { Figures } from '../../store/figures.ts'
+import type { Refusal } from '../../store/refusals.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
 import { type Caller, limitedMember } from './call.ts'
 
@@ -99,6 +100,8 @@ export const exchangeView = (gateway: Gateway, row: ExchangeRow): S.Exchange => 
     error_code: row.errorCode,
     provider: row.provider,
     account: row.account,
+    address: row.address,
+    tag: row.tag,
     started_at: iso(row.startedAt),
     ended_at: isoOrNull(row.endedAt),
     first_byte_ms: row.firstByteMs,
@@ -130,6 +133,8 @@ export const endedView = (gateway: Gateway, exchange: Ended, summary: Summary): 
     error_code: summary.errorCode ?? null,
     provider: last?.provider ?? null,
     account: last?.account ?? null,
+    address: exchange.address ?? null,
+    tag: exchange.tag ?? null,
     started_at: iso(exchange.startedAt),
     ended_at: iso(exchange.startedAt + summary.totalMs),
     first_byte_ms: exchange.firstByteMs ?? null,
@@ -146,6 +151,30 @@ export const endedView = (gateway: Gateway, exchange: Ended, summary: Summary): 
     cost_khr: khrOf(summary.costMicroUsd, gateway.config.khrPerUsd),
   }
 }
+
+/** The same of a request that was refused before it became an exchange. */
+export const refusedView = (gateway: Gateway, refusal: Refusal): S.Exchange => ({
+  id: refusal.id,
+  key: { id: refusal.keyId, label: gateway.store.keys.get(refusal.keyId)?.label ?? refusal.keyId },
+  model: refusal.model ?? null,
+  wire: refusal.wire,
+  stream: false,
+  outcome: 'refused',
+  status: refusal.status,
+  error_code: refusal.code,
+  provider: null,
+  account: null,
+  address: refusal.address ?? null,
+  tag: refusal.tag ?? null,
+  started_at: iso(refusal.at),
+  ended_at: iso(refusal.at),
+  first_byte_ms: null,
+  total_ms: null,
+  attempts: 0,
+  ...{ input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, tokens: 0 },
+  estimated: false,
+  ...{ cost_micro_usd: 0, cost_khr: 0 },
+})
 
 /** As the caller may see it: which account it went through is the operator's affair. */
 export const seenBy = (caller: Caller, exchange: S.Exchange): S.Exchange =>

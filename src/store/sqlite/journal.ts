@@ -32,16 +32,16 @@ const ADD_TOOL = `
 
 const OPEN = `
   INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved,
-    reserved_micro_usd, budgets)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    reserved_micro_usd, budgets, address, tag)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const PROGRESS = `
   UPDATE reservations SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ? WHERE row = ?`
 const SETTLE = `
   INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, input, cache_read,
     cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
     provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, fees_micro_usd, raw_usage, trail, dropped,
-    left_after, server_tools)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    left_after, server_tools, address, tag)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
@@ -52,8 +52,8 @@ const LAST_ROW = `
     coalesce((SELECT max(row) FROM refusals), 0)) AS row`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
-    input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, input, cache_read AS cacheRead, cache_write AS cacheWrite,
-    output, reasoning
+    input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, address, tag, input,
+    cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
   FROM reservations ORDER BY row`
 /** Settled exchanges whose sums are not added: their reservations are still there. */
 const UNSUMMED = `
@@ -62,8 +62,8 @@ const UNSUMMED = `
   FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
 type Counts = { [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null }
-type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'budgets' | 'ended'> &
-  Counts & { stream: number; budgets: string | null }
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'budgets' | 'ended' | 'address' | 'tag'> &
+  Counts & { stream: number; budgets: string | null; address: string | null; tag: string | null }
 type UnsummedRow = Counts &
   Pick<SettledExchange, 'costMicroUsd' | 'endedAt'> & {
     row: number
@@ -155,6 +155,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
       settled.leftAfter ?? null,
       toolsOf(how.serverTools),
+      exchange.address ?? null,
+      exchange.tag ?? null,
     )
     note(exchange.row, exchange.keyId)
   }
@@ -167,7 +169,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       each.row = ++lastRow
       open.run(
         ...[each.row, exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved],
-        ...[reservedMicroUsd, ofBudgets],
+        ...[reservedMicroUsd, ofBudgets, each.address ?? null, each.tag ?? null],
       )
     }
     for (const { open: exchange, usage } of batch.progressed) {
@@ -322,10 +324,12 @@ const addSpent = (spent: Map<BudgetId, Spent>, id: BudgetId, { settlement, costM
 const inOrder = (figures: Figures): number[] => FIGURES.map((name) => figures[name])
 
 const toLeftOpen = (
-  { input, cacheRead, cacheWrite, output, reasoning, stream, budgets, ...row }: LeftRow,
+  { input, cacheRead, cacheWrite, output, reasoning, stream, budgets, address, tag, ...row }: LeftRow,
   ended: UnsummedRow | undefined,
 ): LeftOpen => {
-  const open = { ...row, stream: stream !== 0, budgets: budgets === null ? [] : (JSON.parse(budgets) as string[]) }
+  const known = { address: address ?? undefined, tag: tag ?? undefined }
+  const ofBudgets = budgets === null ? [] : (JSON.parse(budgets) as string[])
+  const open = { ...row, ...known, stream: stream !== 0, budgets: ofBudgets }
   const usage = usageOf(ended ?? { input, cacheRead, cacheWrite, output, reasoning })
   return ended === undefined ? { ...open, usage } : { ...open, usage, ended: toSettled(open, usage, ended) }
 }

@@ -129,7 +129,19 @@ export const createKeyRing = (
     },
     update(id, patch, actor) {
       checkKey(patch)
-      const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency, serverTools } = patch
+      const {
+        label,
+        addTokens = 0,
+        tokensUsed,
+        renews,
+        expiresAt,
+        models,
+        rpm,
+        tpm,
+        concurrency,
+        serverTools,
+        ips,
+      } = patch
       const columns = (row: Row): Columns => {
         const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
         const renewing = renews === undefined ? row.renews : renews
@@ -152,6 +164,7 @@ export const createKeyRing = (
           tpm,
           concurrency,
           serverTools,
+          ips,
         }
       }
       return edit({ id, action: 'key.update', columns, budget: patch.budget }, actor)
@@ -224,6 +237,7 @@ const toKey = (row: Row): Key => ({
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
   serverTools: row.serverTools ?? undefined,
+  ips: row.ips ?? undefined,
   oldSecretUntil: row.previousUntil ?? undefined,
   ownerId: row.ownerId ?? undefined,
 })

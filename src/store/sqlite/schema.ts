@@ -37,7 +37,7 @@ export const keys = sqliteTable(
     /** Which tools that run at the vendor it may use; null: all. */
     serverTools: text('server_tools', { mode: 'json' }).$type<ServerTools>(),
     /** Networks it may be used from; null: from anywhere. */
-    ips: text('ips', { mode: 'json' }).$type<string[]>(),
+    ips: text('ips', { mode: 'json' }).$type<readonly string[]>(),
     /** The member whose key it is; null: the gateway's own. */
     ownerId: text('owner_id'),
     /** When its last settled exchange began; null: it has none. Moves with the counter. */

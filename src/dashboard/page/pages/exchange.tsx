@@ -8,7 +8,7 @@ import { returns, useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
-import { Badge, Card, Clip, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
+import { Badge, Card, Clip, Loaded, Notice, PageHead, Snippet, Stat } from '../ui/parts.tsx'
 
 export const ExchangePage = () => {
   const { id = '' } = useRoute().params
@@ -21,7 +21,7 @@ export const ExchangePage = () => {
     <div class="stack">
       <PageHead
         crumb={{ href: lastSeen('/dashboard/exchanges'), label: 'Exchanges' }}
-        title={exchange?.model ?? 'Exchange'}
+        title={exchange?.model ?? (exchange === undefined ? 'Exchange' : 'Refused request')}
         lead={
           exchange && (
             <span class="row">
@@ -41,10 +41,21 @@ export const ExchangePage = () => {
 }
 
 const Explained = ({ of }: { of: ExplainedExchange }) => {
-  const { exchange, quota, route } = of
+  const { exchange, failure, quota, route } = of
   const open = exchange.outcome === 'open'
   return (
     <>
+      {failure !== null && (
+        <Notice tone="bad">
+          <p>
+            <b>{failure.happened}</b>
+          </p>
+          <p>
+            {exchange.attempts > 0 ? 'Most often: ' : ''}
+            {failure.why} {failure.todo}
+          </p>
+        </Notice>
+      )}
       <section class="card" aria-label="Figures">
         <dl class="stats">
           <Stat
@@ -93,7 +104,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
           <dl class="facts">
             <dt>Model</dt>
             <dd>
-              {route.model}
+              {route.model ?? 'not known'}
               {route.upstream_model && route.upstream_model !== route.model && ` → ${route.upstream_model}`}
             </dd>
             <dt>Wire</dt>
@@ -124,6 +135,18 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
                 </dd>
               </>
             )}
+            {exchange.address !== null && (
+              <>
+                <dt>From</dt>
+                <dd>{exchange.address}</dd>
+              </>
+            )}
+            {exchange.tag !== null && (
+              <>
+                <dt>Tag</dt>
+                <dd>{exchange.tag}</dd>
+              </>
+            )}
             {of.dropped.length > 0 && (
               <>
                 <dt>Left out</dt>
@@ -144,26 +167,17 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
           )}
         </Card>
       </div>
-      <Attempts attempts={of.attempts} />
-      <div class="cols">
-        <Card title="Tokens" flush>
-          <Tokens of={exchange} />
-        </Card>
-        <Card title="Quota">
-          <dl class="facts">
-            <dt>Left before</dt>
-            <dd class="num">{quota.left_before === null ? 'not known' : count(quota.left_before)}</dd>
-            <dt>Prompt, estimated</dt>
-            <dd class="num">{count(quota.input_estimate)}</dd>
-            <dt>Reserved</dt>
-            <dd class="num">{count(quota.reserved)}</dd>
-            <dt>Billed</dt>
-            <dd class="num">{count(quota.billed)}</dd>
-            <dt>Left after</dt>
-            <dd class="num">{quota.left_after === null ? 'not known' : count(quota.left_after)}</dd>
-          </dl>
-        </Card>
-      </div>
+      {quota !== null && (
+        <>
+          <Attempts attempts={of.attempts} />
+          <div class="cols">
+            <Card title="Tokens" flush>
+              <Tokens of={exchange} />
+            </Card>
+            <Quota of={quota} />
+          </div>
+        </>
+      )}
       {of.raw_usage !== null && of.raw_usage !== undefined && (
         <Card title="Usage in the provider's own words">
           <Snippet text={JSON.stringify(of.raw_usage, null, 2)} />
@@ -172,6 +186,23 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
     </>
   )
 }
+
+const Quota = ({ of: quota }: { of: NonNullable<ExplainedExchange['quota']> }) => (
+  <Card title="Quota">
+    <dl class="facts">
+      <dt>Left before</dt>
+      <dd class="num">{quota.left_before === null ? 'not known' : count(quota.left_before)}</dd>
+      <dt>Prompt, estimated</dt>
+      <dd class="num">{count(quota.input_estimate)}</dd>
+      <dt>Reserved</dt>
+      <dd class="num">{count(quota.reserved)}</dd>
+      <dt>Billed</dt>
+      <dd class="num">{count(quota.billed)}</dd>
+      <dt>Left after</dt>
+      <dd class="num">{quota.left_after === null ? 'not known' : count(quota.left_after)}</dd>
+    </dl>
+  </Card>
+)
 
 const billedBy = ({ tokens, estimated, outcome }: ExplainedExchange['exchange']): string => {
   if (outcome === 'open') return 'counted as they come'

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import type { Key, KeyWithSecret } from '../../../admin-api/schema.ts'
+import type { Key, KeyWithSecret, Usage } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, counted, countField, dateTime, usd } from '../lib/format.ts'
 import { returns, useAfterTraffic } from '../lib/live.ts'
@@ -19,7 +19,7 @@ import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.
 import { RangeField } from '../ui/range-field.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { toolsField } from '../ui/server-tools-field.tsx'
-import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 /** The figures are asked for again at most this often while its exchanges end. */
 const REFRESH_MS = 500
@@ -160,6 +160,7 @@ const KeyUsage = ({ id }: { id: string }) => {
       <Loaded of={usage}>
         {(value) => (
           <div class="stack">
+            <Refused of={value.refused} keyId={id} />
             <UsageView usage={value} measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
             <UsageTable usage={value} by="model" ofKey={id} />
           </div>
@@ -168,6 +169,17 @@ const KeyUsage = ({ id }: { id: string }) => {
     </div>
   )
 }
+
+/** What was refused before it became an exchange: it is in no sum. */
+const Refused = ({ of, keyId }: { of: Usage['refused']; keyId: string }) =>
+  of.length === 0 ? null : (
+    <p class="muted">
+      <a href={`/dashboard/exchanges?outcome=refused&key=${encodeURIComponent(keyId)}`}>
+        {counted(sumOf(of), 'request')} refused
+      </a>
+      {`: ${of.map(({ code, count: times }) => `${count(times)} ${code}`).join(', ')}.`}
+    </p>
+  )
 
 const limit = (value: number | null): ComponentChildren =>
   value === null ? <span class="muted">the gateway's default</span> : value === 0 ? 'no limit' : count(value)
@@ -180,6 +192,8 @@ const Facts = ({ of }: { of: Key }) => (
         <dd>{of.models.includes('*') ? 'all models' : of.models.join(', ')}</dd>
         <dt>Tools at the vendor</dt>
         <dd>{toolsField(of.server_tools)}</dd>
+        <dt>Used from</dt>
+        <dd>{of.ips === null ? 'anywhere' : of.ips.join(', ')}</dd>
         <dt>{LIMITS.rpm}</dt>
         <dd>{limit(of.rpm)}</dd>
         <dt>{LIMITS.tpm}</dt>

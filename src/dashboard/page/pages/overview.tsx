@@ -1,6 +1,6 @@
 // Overview: what the gateway did in a span of time, and what it is doing now.
 
-import type { Latency } from '../../../admin-api/schema.ts'
+import type { Latency, Usage } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, countFigure, duration, khrShort, percent, usdFigure } from '../lib/format.ts'
 import { returns, useAfterTraffic, useEnded } from '../lib/live.ts'
@@ -13,7 +13,7 @@ import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { Table } from '../ui/rows.tsx'
-import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 import { Trouble } from './accounts.tsx'
 
 /** The figures are asked for again at most this often while exchanges end. */
@@ -42,11 +42,7 @@ export const Overview = () => {
           <>
             <section class="card" aria-label="Totals">
               <dl class="stats">
-                <Stat
-                  label="Requests"
-                  value={countFigure(value.totals.requests)}
-                  note={value.error_share === null ? 'none yet' : `${percent(value.error_share)} errors`}
-                />
+                <Stat label="Requests" value={countFigure(value.totals.requests)} note={failuresOf(value)} />
                 <Stat
                   label="Tokens"
                   value={compact(value.totals.tokens)}
@@ -86,6 +82,12 @@ export const Overview = () => {
       </Loaded>
     </div>
   )
+}
+
+const failuresOf = ({ error_share, refused }: Usage): string => {
+  if (error_share === null) return 'none yet'
+  const count = sumOf(refused)
+  return `${percent(error_share)} errors${count === 0 ? '' : `, ${compact(count)} refused`}`
 }
 
 /** The newest exchanges, moving by themselves. */

@@ -62,10 +62,22 @@ const draftOf = ({
   tokens: countField(key_defaults.tokens_total),
   expiry: String(key_defaults.expires_days),
   models: key_defaults.models,
-  trust: trust_proxy,
+  trust: networksField(trust_proxy),
   factor: second_factor_for_admins,
   sessionDays: String(session_days),
 })
+
+const ANYONE = 'anyone'
+
+/** Empty: nobody. */
+const networksField = (trust: SettingsValue['trust_proxy']): string =>
+  typeof trust === 'boolean' ? (trust ? ANYONE : '') : trust.join(', ')
+
+const trustIn = (text: string): SettingsValue['trust_proxy'] => {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '')
+  if (names.length === 0) return false
+  return names.length === 1 && names[0] === ANYONE ? true : names
+}
 
 const number = (text: string, name: string, isAllowed: (value: number) => boolean, allowed: string): number => {
   const value = text.trim() === '' ? Number.NaN : Number(text.replace(/[\s,_']/g, ''))
@@ -88,7 +100,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
     const figures = {
       khr_per_usd: number(draft.rate, 'Riel for one US dollar', (value) => value > 0, 'above 0'),
       retention_days: number(draft.retention, 'Keep single exchanges', (value) => value >= 0, 'from 0 on'),
-      trust_proxy: draft.trust,
+      trust_proxy: trustIn(draft.trust),
       second_factor_for_admins: draft.factor,
       session_days: number(
         draft.sessionDays,
@@ -176,11 +188,12 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
               checked={draft.factor}
               onChange={(factor) => set({ factor })}
             />
-            <Check
-              label="Trust X-Forwarded headers"
-              hint={<>Only behind a proxy of yours that sets them; {origin('trust_proxy')}</>}
-              checked={draft.trust}
+            <Text
+              label="Trusted proxies"
+              hint={<>Whose X-Forwarded headers are believed; empty: nobody's; {origin('trust_proxy')}</>}
+              value={draft.trust}
               onChange={(trust) => set({ trust })}
+              placeholder="Such as 10.0.0.0/8"
             />
           </div>
           <div class="form">

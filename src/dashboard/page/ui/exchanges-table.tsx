@@ -26,7 +26,7 @@ export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
 
 /** Many begin in the same second: a link is told from the next by more. */
 const nameOf = ({ started_at, model, key, outcome, error_code }: Exchange): string =>
-  `${timeOf(started_at)}, ${model}, ${key.label}, ${error_code ?? outcome}`
+  `${timeOf(started_at)}, ${model ?? 'no model'}, ${key.label}, ${error_code ?? outcome}`
 
 /** What was loaded and what has ended since: each once, as it is now, in the order of the list, newest first. */
 export const withEnded = (loaded: Exchange[], ended: Exchange[]): Exchange[] => {
@@ -70,10 +70,10 @@ export const ExchangesTable = ({
               <a class="name" href={href} aria-label={nameOf(exchange)}>
                 {timeOf(exchange.started_at)}
               </a>
-              <span class="sub narrow">{exchange.model}</span>
+              <span class="sub narrow">{exchange.model ?? '–'}</span>
             </th>
             <td class="opt-1 nowrap">
-              {exchange.model}
+              {exchange.model ?? <span class="muted">–</span>}
               {brief && <Clip sub text={exchange.key.label} />}
               {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
             </td>

@@ -45,6 +45,8 @@ type Draft = Limits & {
   expires: string
   models: string[]
   tools: string
+  /** Addresses and networks with commas between them; empty: anywhere. */
+  ips: string
 }
 
 const OWN = ''
@@ -61,6 +63,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
       expires: toLocalField(key.expires_at),
       models: key.models,
       tools: toolsField(key.server_tools),
+      ips: (key.ips ?? []).join(', '),
       rpm: limitField(key.rpm),
       tpm: limitField(key.tpm),
       concurrency: limitField(key.concurrency),
@@ -78,6 +81,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
     renews: NEVER,
     expires: toLocalField(expires.toISOString()),
     tools: 'all',
+    ips: '',
     models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
     tpm: '',
@@ -105,10 +109,16 @@ const bodyOf = (draft: Draft) => ({
   expires_at: new Date(draft.expires).toISOString(),
   models: needModels(draft.models),
   server_tools: needTools(draft.tools),
+  ips: ipsIn(draft.ips),
   rpm: countOrNull(draft.rpm, LIMITS.rpm),
   tpm: countOrNull(draft.tpm, LIMITS.tpm),
   concurrency: countOrNull(draft.concurrency, LIMITS.concurrency),
 })
+
+const ipsIn = (text: string): string[] | null => {
+  const ips = text.split(/[\s,]+/).filter((each) => each !== '')
+  return ips.length === 0 ? null : ips
+}
 
 const ownerIn = (owner: string): { owner?: string | null } =>
   owner === OWN ? {} : { owner: owner === NOBODY ? null : owner }
@@ -239,6 +249,13 @@ export const KeyForm = ({
       </div>
       <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
       <ServerToolsField value={draft.tools} onChange={(tools) => set({ tools })} />
+      <Text
+        label="May be used from"
+        value={draft.ips}
+        onChange={(ips) => set({ ips })}
+        placeholder="Anywhere"
+        hint="Addresses and networks, such as 203.0.113.7, 10.0.0.0/8; empty: from anywhere"
+      />
       <LimitFields of={draft} onChange={set} placeholder="Default" />
       <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
       <Buttons action={existing === undefined ? 'Create key' : 'Save'} busy={saving.busy} onCancel={onCancel} />

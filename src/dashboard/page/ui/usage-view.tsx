@@ -10,6 +10,9 @@ import { Chart, COLORS, colorOf } from './chart.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
 import { Table } from './rows.tsx'
 
+/** How many requests were refused, whatever for. */
+export const sumOf = (refused: Usage['refused']): number => refused.reduce((sum, { count }) => sum + count, 0)
+
 type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
 const MEASURES = [

@@ -1,0 +1,167 @@
+// Refusals on their way to the store: within bounds whatever comes, none lost below them, and no flood of writes.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createRefusals } from '../../src/observe/refusals.ts'
+import { KEPT_OF_KEY, type Refusal, type RefusedCount } from '../../src/store/refusals.ts'
+import { storeError } from '../../src/store/store.ts'
+import { HOUR, NOW, refusalOf } from '../store/support.ts'
+
+const bench = () => {
+  const written: Refusal[] = []
+  const groups: number[] = []
+  const counts = new Map<string, number>()
+  let due: (() => void)[] = []
+  let failure: Error | undefined
+  let lost = 0
+  let busy = false
+  const refusals = createRefusals({
+    store: {
+      write(group, counted: readonly RefusedCount[]) {
+        if (failure !== undefined) throw failure
+        groups.push(group.length)
+        written.push(...group)
+        for (const { keyId, code, count } of counted)
+          counts.set(`${keyId} ${code}`, (counts.get(`${keyId} ${code}`) ?? 0) + count)
+      },
+    },
+    onLost: (count) => {
+      lost += count
+    },
+    isBusy: () => busy,
+    later: (run) => due.push(run),
+  })
+  return {
+    ...{ refusals, written, groups, counts },
+    lost: () => lost,
+    fail: (with_: Error | undefined) => {
+      failure = with_
+    },
+    hold: (is: boolean) => {
+      busy = is
+    },
+    tick(): void {
+      const now = due
+      due = []
+      for (const run of now) run()
+    },
+    due: () => due.length,
+  }
+}
+
+const ids = (refusals: readonly Refusal[]): string[] => refusals.map(({ id }) => id)
+
+test('what comes is written in its order, all of it, however it is spread over keys', () =>
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 300 }), fc.nat(5), (keys, every) => {
+      const { refusals, written, counts, tick, due, lost } = bench()
+      for (const [i, keyId] of keys.entries()) {
+        refusals.add(refusalOf({ id: `${i}`, keyId }))
+        if (every > 0 && i % (every * 40) === 0) tick()
+      }
+      while (due() > 0) tick()
+      expect(ids(written)).toEqual(keys.map((_, i) => `${i}`))
+      expect(lost()).toBe(0)
+      expect(refusals.waiting()).toBe(0)
+      for (const keyId of new Set(keys))
+        expect(counts.get(`${keyId} rate_limit_exceeded`)).toBe(keys.filter((each) => each === keyId).length)
+    }),
+  ))
+
+describe('a flood', () => {
+  const FLOOD = 200_000
+
+  test('of one key is a few small writes; its latest are kept and all are counted', () => {
+    const { refusals, written, groups, counts, tick, due } = bench()
+    for (let i = 0; i < FLOOD; i++) {
+      refusals.add(refusalOf({ id: `${i}` }))
+      if (i % 20_000 === 0) tick()
+    }
+    expect(groups.length).toBeLessThanOrEqual(FLOOD / 20_000)
+    expect(Math.max(...groups)).toBeLessThanOrEqual(64)
+    expect(refusals.waiting()).toBeLessThanOrEqual(KEPT_OF_KEY)
+    while (due() > 0) tick()
+    expect(ids(written.slice(-KEPT_OF_KEY))).toEqual(
+      Array.from({ length: KEPT_OF_KEY }, (_, i) => `${FLOOD - KEPT_OF_KEY + i}`),
+    )
+    expect(counts.get('key_a rate_limit_exceeded')).toBe(FLOOD)
+  })
+  test('of many keys keeps within its bound, tells what it lost, and takes nothing from a key that is refused once', () => {
+    const { refusals, written, counts, tick, due, lost } = bench()
+    refusals.add(refusalOf({ id: 'once', keyId: 'key_quiet' }))
+    for (let i = 0; i < 20_000; i++) refusals.add(refusalOf({ id: `${i}`, keyId: `key_${i % 10}` }))
+    refusals.add(refusalOf({ id: 'late', keyId: 'key_late' }))
+    expect(refusals.waiting()).toBe(4_096)
+    while (due() > 0) tick()
+    expect(written[0]?.id).toBe('once')
+    expect(written.at(-1)?.id).toBe('late')
+    // Of each key past its thousand the oldest would not be kept anyway; the rest of what is missing was lost, and told.
+    expect(lost()).toBeGreaterThan(0)
+    expect(written).toHaveLength(4_096)
+    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(20_002)
+  })
+  test('does not keep whoever reads waiting for what comes meanwhile', async () => {
+    const { refusals, written } = bench()
+    for (let i = 0; i < 500; i++) refusals.add(refusalOf({ id: `${i}` }))
+    let flooding = true
+    const more = (): void => {
+      refusals.add(refusalOf({ id: 'more' }))
+      if (flooding) setImmediate(more)
+    }
+    setImmediate(more)
+    await refusals.settle()
+    flooding = false
+    expect(ids(written).filter((id) => id !== 'more')).toHaveLength(500)
+  })
+})
+
+describe('a store that cannot be written', () => {
+  test('loses nothing within the bound, holds up no reader, and gets all of it afterwards', async () => {
+    const { refusals, written, counts, fail, tick } = bench()
+    fail(storeError('The disk is full.'))
+    for (let i = 0; i < 70; i++) refusals.add(refusalOf({ id: `${i}` }))
+    tick()
+    await refusals.settle()
+    expect(() => refusals.flush()).toThrow('full')
+    expect(written).toEqual([])
+    fail(undefined)
+    refusals.flush()
+    expect(written).toHaveLength(70)
+    expect(counts.get('key_a rate_limit_exceeded')).toBe(70)
+  })
+  test('is left to settlements that wait for it', () => {
+    const { refusals, written, hold, tick, due } = bench()
+    hold(true)
+    refusals.add(refusalOf())
+    tick()
+    expect([written.length, due()]).toEqual([0, 1])
+    hold(false)
+    tick()
+    expect([written.length, due()]).toEqual([1, 0])
+  })
+  test('that refuses a group for what it holds gets the next', () => {
+    const { refusals, written, fail, tick, lost } = bench()
+    fail(new Error('datatype mismatch'))
+    refusals.add(refusalOf({ id: 'odd' }))
+    tick()
+    fail(undefined)
+    refusals.add(refusalOf({ id: 'good' }))
+    tick()
+    expect(ids(written)).toEqual(['good'])
+    expect(lost()).toBe(1)
+  })
+})
+
+test('hours are counted apart', () => {
+  const counted: RefusedCount[] = []
+  const refusals = createRefusals({
+    store: { write: (_, counts) => void counted.push(...counts) },
+    later: () => undefined,
+  })
+  for (const at of [NOW + 1, NOW + HOUR - 1, NOW + HOUR]) refusals.add(refusalOf({ at }))
+  refusals.flush()
+  expect(counted.map(({ hour, count }) => [hour - NOW, count])).toEqual([
+    [0, 2],
+    [HOUR, 1],
+  ])
+})
