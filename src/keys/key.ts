@@ -4,10 +4,18 @@ import type { BudgetTerms } from './budget.ts'
 import type { Renewal } from './renewal.ts'
 import type { ServerTools } from './server-tools.ts'
 
+/** What the gateway makes keys for itself: `playground`, for a page of the dashboard; short-lived, and in no list. */
+export const PURPOSES = ['playground'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
 /** Times are milliseconds since the epoch. `tokensUsed` is live in the server: settled exchanges only. */
 export type Key = {
   id: string
   label: string
+  /** The last characters of its secret; absent where it was made before they were kept. */
+  lastFour?: string | undefined
+  /** Absent: a key like any other. */
+  purpose?: Purpose | undefined
   createdAt: number
   expiresAt: number
   revokedAt: number | undefined
@@ -51,15 +59,21 @@ export type NewKey = {
   serverTools?: ServerTools | undefined
   ips?: readonly string[] | null | undefined
   ownerId?: string | undefined
+
   /** Null: none. */
   budget?: BudgetTerms | null | undefined
+  purpose?: Purpose | undefined
 }
 
 /**
  * Absent members stay as they are, and null means what it means for a new key. `addTokens` are put on top of whatever the
  * total is by then; of a quota that renews until it does, unless they are `lasting`. `tokensUsed: 0` is a quota reset.
  */
-export type KeyPatch = Partial<Omit<NewKey, 'ownerId'>> & { addTokens?: number; lasting?: boolean; tokensUsed?: 0 }
+export type KeyPatch = Partial<Omit<NewKey, 'ownerId' | 'purpose'>> & {
+  addTokens?: number
+  lasting?: boolean
+  tokensUsed?: 0
+}
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }

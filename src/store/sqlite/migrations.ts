@@ -13,6 +13,7 @@ import secondFactors from '../../../drizzle/0009_second_factors.sql' with { type
 import budgets from '../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import keptAnswers from '../../../drizzle/0011_kept_answers.sql' with { type: 'text' }
 import refusals from '../../../drizzle/0012_refusals_and_spending.sql' with { type: 'text' }
+import entries from '../../../drizzle/0013_entries.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0010_budgets', sql: budgets },
   { name: '0011_kept_answers', sql: keptAnswers },
   { name: '0012_refusals_and_spending', sql: refusals },
+  { name: '0013_entries', sql: entries },
 ]

@@ -4,10 +4,12 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { UNITS } from '../../keys/budget.ts'
+import { PURPOSES } from '../../keys/key.ts'
 import { RENEWALS } from '../../keys/renewal.ts'
 import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import type { MemberLimits } from '../../members/member.ts'
+import { SECTIONS } from '../entries.ts'
 import { FIGURES } from '../figures.ts'
 
 /** `version` grows with every change of any key but its counter: a running server reads what is newer than it knows. */
@@ -18,6 +20,8 @@ export const keys = sqliteTable(
     label: text('label').notNull(),
     /** SHA-256 of the secret, hex. */
     hash: text('hash').notNull(),
+    /** The secret's last characters, to tell keys apart by; null: it was made before they were kept. */
+    lastFour: text('last_four'),
     /** The secret before the last rotation, valid until `previousUntil`. */
     previousHash: text('previous_hash'),
     previousUntil: integer('previous_until'),
@@ -40,6 +44,8 @@ export const keys = sqliteTable(
     ips: text('ips', { mode: 'json' }).$type<readonly string[]>(),
     /** The member whose key it is; null: the gateway's own. */
     ownerId: text('owner_id'),
+    /** What it was made for, where the gateway made it itself; null: a key like any other. */
+    purpose: text('purpose', { enum: PURPOSES }),
     /** When its last settled exchange began; null: it has none. Moves with the counter. */
     lastUsedAt: integer('last_used_at'),
     version: integer('version').notNull(),
@@ -394,6 +400,27 @@ export const teams = sqliteTable(
   'teams',
   { id: text('id').primaryKey(), name: text('name').notNull(), createdAt: integer('created_at').notNull() },
   (t) => [uniqueIndex('teams_name').on(sql`lower(${t.name})`)],
+)
+
+/**
+ * Members of the configuration that were set while the gateway ran, by the section they belong to. `sealed`: an account's
+ * credential, encrypted by the key that `sealedBy` tells; `lastFour`: its last characters, null where it is too short to show
+ * any. `version` is the row of the audit that told its last change: of two states, no two are alike.
+ */
+export const entries = sqliteTable(
+  'entries',
+  {
+    section: text('section', { enum: SECTIONS }).notNull(),
+    name: text('name').notNull(),
+    value: text('value', { mode: 'json' }).notNull(),
+    sealed: text('sealed'),
+    sealedBy: text('sealed_by'),
+    lastFour: text('last_four'),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.section, t.name] })],
 )
 
 /** People of the dashboard, by name without regard to case. An invited member has an invitation and no password yet. */
