@@ -6,6 +6,7 @@ import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { AnswerStore } from '../ledger/kept-answers.ts'
 import type { FactorStore, MemberStore, SessionStore, SettingStore, TeamStore, TokenStore } from '../members/member.ts'
+import type { EntryStore } from './entries.ts'
 import type { Insight } from './insight.ts'
 import type { RefusalStore } from './refusals.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
@@ -47,6 +48,8 @@ export type Store = {
   factors: FactorStore
   tokens: TokenStore
   settings: SettingStore
+  /** What of the configuration was set at run time. */
+  entries: EntryStore
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
   refusals: RefusalStore

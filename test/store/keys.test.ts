@@ -13,9 +13,16 @@ describe('keys', () => {
   test('an issued key is what was asked for', () => {
     const { keys } = open()
     const input = newKey({ label: 'ci', models: ['vendorA-*', 'vendorB-5.5'], rpm: 10, tpm: 0 })
-    const { key } = keys.issue(input, ACTOR)
+    const { key, secret } = keys.issue(input, ACTOR)
     expect(key).toEqual({
-      ...{ id: key.id, label: 'ci', createdAt: NOW, expiresAt: input.expiresAt, revokedAt: undefined },
+      ...{
+        id: key.id,
+        label: 'ci',
+        lastFour: secret.slice(-4),
+        createdAt: NOW,
+        expiresAt: input.expiresAt,
+        revokedAt: undefined,
+      },
       ...{ tokensTotal: 1_000_000, tokensUsed: 0, models: ['vendorA-*', 'vendorB-5.5'] },
       ...{ rpm: 10, tpm: 0, concurrency: undefined },
     })

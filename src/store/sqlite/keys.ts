@@ -114,7 +114,7 @@ export const createKeyRing = (
       checkKey(input)
       const secret = makeSecret()
       const row = change(actor, (tx, note) => {
-        const own = { id: `key_${randomBase62(16)}`, hash: hashSecret(secret), createdAt: clock() }
+        const own = { id: `key_${randomBase62(16)}`, ...keptOf(secret), createdAt: clock() }
         const made = tx
           .insert(table)
           .values({ ...input, ...own, version: NEXT_VERSION })
@@ -186,7 +186,7 @@ export const createKeyRing = (
     rotate(id, graceMs, actor) {
       const secret = makeSecret()
       const columns = (row: Row): Columns => ({
-        hash: hashSecret(secret),
+        ...keptOf(secret),
         previousHash: graceMs > 0 ? row.hash : null,
         previousUntil: graceMs > 0 ? clock() + graceMs : null,
       })
@@ -219,11 +219,16 @@ export const createKeyRing = (
 /** Who renews quotas, in the audit. */
 const RENEWAL: Actor = { kind: 'system', id: 'renewal' }
 
+/** What is kept of a secret. */
+const keptOf = (secret: string) => ({ hash: hashSecret(secret), lastFour: secret.slice(-4) })
+
 const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM keys)`
 
 const toKey = (row: Row): Key => ({
   id: row.id,
   label: row.label,
+  lastFour: row.lastFour ?? undefined,
+  purpose: row.purpose ?? undefined,
   createdAt: row.createdAt,
   expiresAt: row.expiresAt,
   revokedAt: row.revokedAt ?? undefined,

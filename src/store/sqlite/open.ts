@@ -10,6 +10,7 @@ import { undoSetAside } from './backup.ts'
 import { createBudgetRing } from './budgets.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
+import { createEntries } from './entries.ts'
 import { createFactors } from './factors.ts'
 import { insightQueries } from './insight.ts'
 import { createInsight } from './insight-beside.ts'
@@ -153,6 +154,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     factors: createFactors(orm, change, clock),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
+    entries: createEntries(orm, change, clock),
     journal: {
       ...journal,
       write(batch) {
