@@ -8,6 +8,7 @@ import type { Model } from './catalogue/model.ts'
 import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { type Address, readAddress } from './config/origin.ts'
+import { type AccountSource, NOTHING_KEPT, type Overlay, sourcesOf, type Written, writtenIn } from './config/overlay.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
@@ -19,6 +20,7 @@ import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
 import { type Calendar, calendarOf, UTC } from './lib/calendar.ts'
 import { isNetwork } from './lib/networks.ts'
+import { parseSealKeys, SEAL_KEY_FORM, type SealKey } from './lib/sealed-text.ts'
 import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
@@ -83,9 +85,22 @@ export type Config = {
   log: { level: LogLevel }
   /** `GET /metrics`; `token` is the bearer token it asks for, if any. */
   metrics: { enabled: boolean; token: string | undefined }
+  /** The keys that seal credentials set at run time, the first of them new ones; undefined: those of the data directory. */
+  sealKeys: readonly SealKey[] | undefined
+  /** Whether accounts may be set at run time, and where they may lead. */
+  runTimeAccounts: 'any' | 'presets' | 'none'
+  /** What the configuration says itself, and may not be set at run time. */
+  written: Written
+  /** Where each account's credential comes from, by `provider/account`. */
+  accountSources: Readonly<Record<string, AccountSource>>
+  /** What is served once that stands beside the file; what is wrong with it is told. */
+  extend(kept: Overlay): Extended
   /** Sentences for the operator, free of secrets. */
   warnings: string[]
 }
+
+/** `warnings`: all of the configuration's. */
+export type Extended = { served: Served; warnings: string[]; problems: Problem[] }
 
 /** The database within the data directory. */
 export const databasePath = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'sluice.db')
@@ -124,11 +139,10 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
 
   const directory = path === undefined ? cwd : dirname(path)
   const resolves = secrets === 'resolve'
-  const reader = createReader({ file, source, directory, env, resolves, problems, warnings })
-  const providers = readProviders(reader)
-  const brands = readBrands(providers)
-  const models = readModels(reader, providers, brands)
-  const names = readNames(reader, providers, models, brands)
+  const base = { file, source, directory, env, resolves }
+  const reader = createReader({ ...base, kept: NOTHING_KEPT, problems, warnings })
+  const served = readServed(reader)
+  const servedWarnings = warnings.length
   const calendar = readCalendar(reader)
   const token = file.metrics?.token
   const given = { flags, env, file, source }
@@ -148,10 +162,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     bodyLimitBytes: readBodyLimit(reader),
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
     khrPerUsd: file.rate?.khr_per_usd ?? 4100,
-    providers,
-    models,
-    brands,
-    ...names,
+    ...served,
     limits: { rpm: 0, tpm: 0, concurrency: 0, ...file.limits },
     serverTools: namedServerTools(file.server_tools ?? 'all'),
     keepAliveMs: reader.duration('keep_alive', file.keep_alive, 15_000),
@@ -173,10 +184,39 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
       enabled: file.metrics?.enabled ?? false,
       token: token === undefined || !resolves ? undefined : reader.secret('metrics.token', token),
     },
+    sealKeys: readSealKeys(env, problems),
+    runTimeAccounts: file.admin?.accounts ?? 'any',
+    written: writtenIn(file, served),
+    extend(kept) {
+      const told = { problems: [] as Problem[], warnings: [] as string[] }
+      const extended = readServed(createReader({ ...base, kept, ...told }))
+      return { served: extended, problems: told.problems, warnings: [...told.warnings, ...otherWarnings] }
+    },
     warnings,
   }
+  const otherWarnings = warnings.slice(servedWarnings)
   const all = [...faults, ...problems.filter((problem) => !followsFrom(problem, faults))]
   return all.length > 0 ? { ok: false, problems: all } : { ok: true, config }
+}
+
+/** What is served, by whom and by which names: the part that may have something beside what the file says. */
+const readServed = (reader: Reader) => {
+  const providers = readProviders(reader)
+  const brands = readBrands(providers)
+  const models = readModels(reader, providers, brands)
+  const names = readNames(reader, providers, models, brands)
+  return { providers, brands, models, ...names, accountSources: sourcesOf(reader, providers) }
+}
+
+type Served = ReturnType<typeof readServed>
+
+const readSealKeys = (env: Env, problems: Problem[]): SealKey[] | undefined => {
+  const written = env.SLUICE_KEY
+  if (!written) return undefined
+  const keys = parseSealKeys(written)
+  if (keys === undefined)
+    problems.push({ source: 'SLUICE_KEY', path: '', message: `found something else, allowed: ${SEAL_KEY_FORM}` })
+  return keys
 }
 
 /** What is wrong only because what it needs was left out as wrong already: told once is enough. */

@@ -1,8 +1,11 @@
 // The composition root: makes one Gateway of configuration and store.
 
 import { createCatalogue } from './catalogue/catalogue.ts'
+import type { ReloadAnswer } from './config/reloaded.ts'
 import { createSettings, type Settings } from './config/settings.ts'
 import type { Config } from './config.ts'
+import { createCredentials } from './entries/credentials.ts'
+import { createEntries, type Entries } from './entries/entries.ts'
 import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
 import { createLedger } from './ledger/create.ts'
 import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
@@ -23,7 +26,7 @@ import { createRecall } from './relay/adapt/recall.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background/watched.ts'
 import type { Client, Ended, Summary } from './relay/exchange.ts'
-import { createHealth } from './relay/health.ts'
+import { createHealth, targetName } from './relay/health.ts'
 import type { Relay } from './relay/services.ts'
 import { patiently } from './store/patience.ts'
 import type { Store } from './store/store.ts'
@@ -46,6 +49,10 @@ export type Gateway = Relay & {
   metrics: Metrics | undefined
   membership: Membership
   settings: Settings
+  /** What stands beside the configuration. */
+  entries: Entries
+  /** Reads the configuration again, as a signal would have it; undefined where nobody can. */
+  reread: (() => Promise<ReloadAnswer>) | undefined
   live: Live
   /** Requests of known keys that became no exchange, on their way to the store. */
   refusals: Refusals
@@ -72,7 +79,15 @@ type GatewayOptions = {
   clock?: () => number
 }
 
-export const createGateway = ({ config: given, store, log, clock: givenClock }: GatewayOptions): Gateway => {
+export const createGateway = ({ config: base, store, log, clock: givenClock }: GatewayOptions): Gateway => {
+  const credentials = createCredentials({ dataDir: base.dataDir, given: base.sealKeys })
+  const entries = createEntries({
+    base,
+    store: store.entries,
+    credentials,
+    changed: (next) => gateway && takeOver(gateway, next),
+  })
+  const given = entries.config()
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const memory = createMemory()
@@ -164,6 +179,8 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
       onLost: (count) => log.warn('refusals were not kept one by one: more came than are written', { count }),
       isBusy: ledger.isStuck,
     }),
+    entries,
+    reread: undefined,
     listener: undefined,
   }
   return gateway
@@ -182,6 +199,32 @@ export const setBudget = ({ config: { budget }, store }: Pick<Gateway, 'config' 
   const known = store.budgets.get(GATEWAY)
   const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
   if (!same) store.budgets.set(GATEWAY, terms, { kind: 'system', id: 'configuration' })
+}
+
+/** Goes by another configuration from now on: new exchanges see it. Settings that admins have changed override it. */
+export const takeOver = (gateway: Gateway, next: Config): void => {
+  const { config, settings, health } = gateway
+  const { limits, ...kept } = config
+  const { listen, adminListen, dataDir, timeZone, calendar } = kept
+  for (const target of changedAccounts(config, next)) health.forget(target)
+  // The same objects are kept, since others hold references to them.
+  Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
+  Object.assign(config, { listen, adminListen, dataDir, timeZone, calendar })
+  settings.rebase(next)
+  Object.assign(gateway, fromConfig(config))
+}
+
+/** What their targets' names begin with: how they did before tells nothing of how they do with another credential or address. */
+const changedAccounts = (before: Config, next: Config): string[] => {
+  const accountsOf = ({ providers }: Config) =>
+    new Map(
+      providers.flatMap(({ id, accounts }) => accounts.map((account) => [targetName(id, account.name, ''), account])),
+    )
+  const known = accountsOf(before)
+  return [...accountsOf(next)].flatMap(([name, { baseUrl, credential }]) => {
+    const old = known.get(name)
+    return old === undefined || (old.baseUrl === baseUrl && old.credential === credential) ? [] : [name]
+  })
 }
 
 /** The parts of a gateway that are made from its configuration alone: made again when that is reloaded. */

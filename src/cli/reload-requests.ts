@@ -4,10 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reloaded } from '../server/reload.ts'
-
-/** What came of it: the paths of the configuration, or every problem for which it was not taken. */
-export type ReloadAnswer = (Reloaded & { warnings: string[] }) | { problems: string[] }
+import type { ReloadAnswer } from '../config/reloaded.ts'
 
 const POLL_MS = 250
 /** What is older was left behind by a process that is gone. */

@@ -1,5 +1,6 @@
 // `serve`: the gateway, until it is asked to stop.
 
+import type { ReloadAnswer } from '../config/reloaded.ts'
 import { startWarnings } from '../config/start.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import { openFilesLimit } from '../observe/process.ts'
@@ -8,7 +9,7 @@ import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, type Io } from './io.ts'
-import { answerRequests, type ReloadAnswer } from './reload-requests.ts'
+import { answerRequests } from './reload-requests.ts'
 
 export const LISTEN_FLAGS = {
   host: { type: 'string', valueHint: 'HOST', description: 'Address to listen on (SLUICE_HOST; default 127.0.0.1)' },

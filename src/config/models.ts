@@ -11,7 +11,7 @@ import { blankModel, presetModels, servedBy } from './preset-models.ts'
 import { alsoNamed } from './presets.ts'
 import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
-import type { Reader } from './reader.ts'
+import { type Reader, withKept } from './reader.ts'
 import type { FileModel } from './schema.ts'
 
 export const readBrands = (providers: readonly Provider[]): Brand[] =>
@@ -25,7 +25,7 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
   const { models: given, unpriced } = presetModels(providers, brands)
   const builtin = createCatalogue({ models: given, aliases: {}, brands })
   const overrides = new Map<string, { path: string; file: FileModel }>()
-  for (const [name, file] of Object.entries(reader.file.models ?? {})) {
+  for (const [name, file] of Object.entries(withKept(reader, 'models', reader.file.models, reader.kept.models))) {
     const path = memberPath('models', name)
     const id = builtin.resolve(name)?.id ?? name
     if (/[\s*]/.test(id) || id === '') {
@@ -214,7 +214,7 @@ const readAliases = (
     if (model !== undefined && catalogue.resolve(name) === undefined) aliases[name] = model.id
   }
   const ids = new Set(catalogue.list().map((model) => model.id))
-  for (const [alias, written] of Object.entries(reader.file.aliases ?? {})) {
+  for (const [alias, written] of Object.entries(writtenAliases(reader))) {
     const path = memberPath('aliases', alias)
     const model = readName(reader, path, written, catalogue)
     if (ids.has(alias)) reader.report(path, 'found the id of a model, allowed: a name that no model has')
@@ -223,13 +223,16 @@ const readAliases = (
   return aliases
 }
 
+const writtenAliases = (reader: Reader): Record<string, string> =>
+  withKept(reader, 'aliases', reader.file.aliases, reader.kept.aliases)
+
 /** Those of the contract; where no provider has their model, the first that there is stands in for it. */
 const defaultAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
   const first = catalogue.list().find(({ kind }) => kind === 'text')
   return Object.fromEntries(
     Object.entries(BUILTIN_ALIASES).map(([alias, id]) => {
       if (catalogue.resolve(id) !== undefined || first === undefined) return [alias, id]
-      if (reader.file.aliases?.[alias] === undefined)
+      if ((reader.file.aliases?.[alias] ?? reader.kept.aliases[alias]) === undefined)
         reader.warn(`${alias} is ${first.id}: no provider has ${id}; aliases.${alias} names another`)
       return [alias, first.id]
     }),
@@ -238,9 +241,13 @@ const defaultAliases = (reader: Reader, catalogue: Catalogue): Record<string, st
 
 const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, string[]> => {
   const fallbacks: Record<string, string[]> = {}
-  for (const [written, names] of Object.entries(reader.file.fallbacks ?? {})) {
+  for (const [written, names] of Object.entries(
+    withKept(reader, 'fallbacks', reader.file.fallbacks, reader.kept.fallbacks),
+  )) {
     const path = memberPath('fallbacks', written)
     const model = readName(reader, path, written, catalogue)
+    // The file may name it otherwise.
+    if (model && Object.hasOwn(fallbacks, model.id)) reader.report(path, `found ${model.id} a second time`)
     const next = names.flatMap((name, index) => {
       const at = memberPath(path, index)
       const fallback = readName(reader, at, name, catalogue)

@@ -11,20 +11,20 @@ import type { Preset } from '../provider/preset.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { credentialName, environmentProviders, isSet, presetBase, presetFor, presetUrl } from './presets.ts'
 import { memberPath, mismatch } from './problem.ts'
-import type { Reader } from './reader.ts'
+import { asWritten, IN_CONFIGURATION, type Reader, withKept } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema.ts'
 import { unsendable, wrongCredential } from './secret.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
 export const readProviders = (reader: Reader): Provider[] => {
-  const files = reader.file.providers ?? environmentProviders(reader)
+  const files = withKept(reader, 'providers', configured(reader), ownAccountsOnly(reader.kept.providers))
   const known = BUILTIN_PROVIDERS.map((provider) => provider.id)
   const builtin = BUILTIN_PROVIDERS.map((provider) => {
     const file = files[provider.id] ?? {}
     const path = memberPath('providers', provider.id)
     const preset = presetFor(file)
     const base = preset === undefined ? provider : presetBase(provider.id, preset)
-    return override(reader, base, file, path, accountsOf(reader, provider.id, file, path, preset))
+    return override(reader, base, file, path, allAccounts(reader, provider.id, file, path, preset))
   })
   const own = Object.entries(files)
     .filter(([id]) => !known.includes(id))
@@ -38,12 +38,15 @@ export const readProviders = (reader: Reader): Provider[] => {
         reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
       const base = preset === undefined ? blankProvider(id) : presetBase(id, preset)
-      return override(reader, base, file, path, accountsOf(reader, id, file, path, preset))
+      return override(reader, base, file, path, allAccounts(reader, id, file, path, preset))
     })
   const providers = [...builtin, ...own]
+  for (const { provider } of reader.kept.accounts)
+    if (providers.every(({ id }) => id !== provider))
+      reader.report(memberPath('providers', provider), `there is no provider ${provider} any more`)
   if (providers.every((provider) => provider.accounts.length === 0)) {
     reader.warn(
-      "no provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable, or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
+      "no provider is configured: add an account in the dashboard, set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable, or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
     )
   }
   return providers
@@ -170,6 +173,36 @@ const FILLED_HEADERS = new Set([
   'user-agent',
 ])
 
+type Files = Record<string, FileProvider>
+
+/** What the file says of providers, or the environment where it says nothing. */
+const configured = (reader: Reader): Files => {
+  const neutral = BUILTIN_PROVIDERS.filter(({ id }) => isSet(reader.env[`${id.toUpperCase()}_BASE_URL`]))
+  const otherwise = Object.fromEntries(neutral.map(({ id }) => [id, {}]))
+  return { ...otherwise, ...(reader.file.providers ?? environmentProviders(reader)) }
+}
+
+/** What the environment has is for the providers of the configuration. */
+const ownAccountsOnly = (kept: Files): Files =>
+  Object.fromEntries(Object.entries(kept).map(([id, file]) => [id, { ...file, accounts: [] }]))
+
+/** Those of the configuration, then those beside it. */
+const allAccounts = (
+  reader: Reader,
+  id: string,
+  file: FileProvider,
+  path: string,
+  preset: Preset | undefined,
+): Account[] => {
+  const own = accountsOf(reader, id, file, path, preset)
+  const kept = reader.kept.accounts.filter(({ provider }) => provider === id).map(({ account }) => account)
+  const taken = new Set([...own, ...(file.accounts ?? [])].map(({ name }) => name))
+  for (const { name } of kept)
+    if (taken.has(name)) reader.report(memberPath(`${path}.accounts`, name), IN_CONFIGURATION)
+  const free = kept.filter(({ name }) => !taken.has(name))
+  return [...own, ...readAccounts(asWritten(reader), { accounts: free }, path, preset)]
+}
+
 /** The file's accounts, else the one that the environment has the variables of. */
 const accountsOf = (
   reader: Reader,
@@ -252,7 +285,7 @@ const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: 
 const CREDENTIAL = 'env:NAME, file:PATH or the secret itself'
 
 /** What an open server is shown: it does not look at it. */
-const NO_CREDENTIAL = 'none'
+export const NO_CREDENTIAL = 'none'
 
 const GATEWAY_KEY = /^sk-sl-[0-9A-Za-z]{43}$/
 

@@ -1,13 +1,16 @@
 // What the parts of a configuration are read with: the file, the environment, and where problems and warnings go.
 
 import { DAY_MS } from '../lib/spans.ts'
-import type { Problem, Report } from './problem.ts'
+import type { Overlay } from './overlay.ts'
+import { memberPath, type Problem, type Report } from './problem.ts'
 import type { FileConfig } from './schema.ts'
 import { type Env, resolveSecret, wrongCredential } from './secret.ts'
 import { parseDuration } from './units.ts'
 
 export type Reader = {
   file: FileConfig
+  /** What stands beside the file. */
+  kept: Overlay
   env: Env
   /** Whether accounts and secrets are read; commands that only need the data directory leave them alone. */
   resolves: boolean
@@ -26,6 +29,7 @@ export type Reader = {
 
 type ReaderOptions = {
   file: FileConfig
+  kept: Overlay
   /** The file's name in messages and the directory its relative paths start from. */
   source: string
   directory: string
@@ -38,7 +42,16 @@ type ReaderOptions = {
 /** What a 32-bit timer holds, rounded down to days. */
 const LONGEST_MS = 24 * DAY_MS
 
-export const createReader = ({ file, source, directory, env, resolves, problems, warnings }: ReaderOptions): Reader => {
+export const createReader = ({
+  file,
+  kept,
+  source,
+  directory,
+  env,
+  resolves,
+  problems,
+  warnings,
+}: ReaderOptions): Reader => {
   const reporter =
     (from: string): Report =>
     (path, message) => {
@@ -53,6 +66,7 @@ export const createReader = ({ file, source, directory, env, resolves, problems,
   }
   return {
     file,
+    kept,
     env,
     resolves,
     report,
@@ -80,3 +94,30 @@ export const createReader = ({ file, source, directory, env, resolves, problems,
     },
   }
 }
+
+/** Where the configuration and what stands beside it speak of the same, the configuration holds: the other is told so. */
+export const IN_CONFIGURATION = 'the configuration says something of it itself, and that holds'
+
+/** What the file says by name, then what stands beside it. */
+export const withKept = <T>(
+  { report }: Reader,
+  section: string,
+  file: Readonly<Record<string, T>> = {},
+  kept: Readonly<Record<string, T>>,
+): Record<string, T> => {
+  for (const name of Object.keys(kept))
+    if (Object.hasOwn(file, name)) report(memberPath(section, name), IN_CONFIGURATION)
+  return { ...file, ...Object.fromEntries(Object.entries(kept).filter(([name]) => !Object.hasOwn(file, name))) }
+}
+
+/** The reader of texts that are what they are: no reference leads from them to a file or a variable. */
+export const asWritten = (reader: Reader): Reader => ({
+  ...reader,
+  reference: (_, written) => written,
+  secret: (path, written) => {
+    const fault = wrongCredential(written)
+    if (fault === undefined) return written
+    reader.report(path, fault)
+    return undefined
+  },
+})

@@ -452,6 +452,12 @@ export const FileSchema = Type.Object(
               },
             ),
           ),
+          accounts: Type.Optional(
+            oneOf(
+              ['any', 'presets', 'none'],
+              "Where accounts that admins add at run time may lead: to any address (the default), to their presets' own, or nowhere",
+            ),
+          ),
           api: Type.Optional(
             Type.String({
               description: 'Where clients reach the API, for the commands that the dashboard shows',
@@ -470,6 +476,20 @@ export type FileConfig = Static<typeof FileSchema>
 export type FileProvider = Static<typeof Provider>
 export type FileModel = Static<typeof Model>
 export type FileQuirks = Static<typeof Quirks>
+
+export type FileAccount = Static<typeof Account>
+
+/**
+ * The same members where they are set at run time. A credential is sealed apart from its account; what else may be secret, or
+ * leads to what this machine holds, is the file's alone.
+ */
+export const ENTRY_SCHEMAS = {
+  providers: Type.Omit(Provider, ['accounts', 'headers', 'proxy']),
+  accounts: Type.Omit(Account, ['name', 'credential']),
+  models: Model,
+  aliases: Type.String({ description: 'The id of a model', minLength: 1 }),
+  fallbacks: Type.Array(Type.String({ minLength: 1 }), { description: 'Ids of models, in order', minItems: 1 }),
+} as const satisfies Record<string, TSchema>
 
 /** The JSON Schema of the file, for editors. */
 export const configJsonSchema = (): Record<string, unknown> => ({

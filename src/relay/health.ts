@@ -41,6 +41,8 @@ export type Health = {
    * of the first.
    */
   roundRobin<Each extends Weighted>(targets: readonly Each[]): Each[]
+  /** All targets whose names begin so are as if nothing had ever been sent to them. */
+  forget(beginning: string): void
   /** How a target does; undefined for one that nothing was ever sent to. */
   standingOf(target: string): Standing | undefined
   states(): (Standing & { target: string })[]
@@ -93,24 +95,9 @@ export const createHealth = (
   const circuit = (target: string): Circuit => {
     const known = circuits.get(target)
     if (known !== undefined) return known
-    const fresh: Circuit = {
-      since: clock(),
-      good: 0,
-      bad: 0,
-      goodBefore: 0,
-      badBefore: 0,
-      openedAt: 0,
-      openUntil: 0,
-      reported: false,
-      probe: undefined,
-      failures: 0,
-      failingAt: 0,
-      trouble: undefined,
-      inFlight: 0,
-      credit: 0,
-    }
-    circuits.set(target, fresh)
-    return fresh
+    const made = fresh(clock())
+    circuits.set(target, made)
+    return made
   }
   const attemptEnded = (target: string, begunAt: number): Circuit => {
     const at = circuit(target)
@@ -208,6 +195,13 @@ export const createHealth = (
       if (first !== undefined) first.at.credit -= all
       return ranked.map(({ target }) => target)
     },
+    forget: (beginning) => {
+      for (const [target, at] of circuits) {
+        if (!target.startsWith(beginning)) continue
+        // Attempts under way will end: they are none of another account's.
+        Object.assign(at, fresh(clock()), { inFlight: at.inFlight, credit: at.credit })
+      }
+    },
     standingOf: (target) => {
       const at = circuits.get(target)
       return at && standing(at)
@@ -215,6 +209,12 @@ export const createHealth = (
     states: () => [...circuits].map(([target, at]) => ({ target, ...standing(at) })),
   }
 }
+
+const fresh = (now: number): Circuit => ({
+  ...{ since: now, good: 0, bad: 0, goodBefore: 0, badBefore: 0 },
+  ...{ openedAt: 0, openUntil: 0, reported: false, probe: undefined },
+  ...{ failures: 0, failingAt: 0, trouble: undefined, inFlight: 0, credit: 0 },
+})
 
 /** Moves on to the window that holds `now`. Two windows approximate a sliding one at a fixed cost. */
 const advance = (at: Circuit, now: number): void => {

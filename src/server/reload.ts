@@ -1,20 +1,15 @@
 // Applies a changed configuration while the server runs: new exchanges see it, those in flight end as they began.
 
+import type { Reloaded } from '../config/reloaded.ts'
 import type { SettingName } from '../config/settings.ts'
 import type { Config } from '../config.ts'
-import { fromConfig, type Gateway, setBudget } from '../gateway.ts'
-
-/**
- * Paths of the configuration: what took effect, what needs a restart, and what did not take effect because admins have
- * set it otherwise.
- */
-export type Reloaded = { changed: string[]; refused: string[]; overridden: string[] }
+import { type Gateway, setBudget, takeOver } from '../gateway.ts'
 
 /** What cannot change while the server listens and has its store open, with its path in the configuration file. */
 const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data', timeZone: 'time_zone' } as const
 
-/** Members that are not in the file itself. */
-type Derived = 'file' | 'brands' | 'calendar' | 'warnings'
+/** Members that are not in the file itself, or in no file. */
+type Derived = 'file' | 'brands' | 'calendar' | 'warnings' | 'written' | 'accountSources' | 'extend' | 'sealKeys'
 
 /** `byName`: reported by the members that changed. `setting`: what admins override it by. */
 type Part = { path: string; byName?: boolean; setting?: SettingName }
@@ -23,6 +18,7 @@ type Part = { path: string; byName?: boolean; setting?: SettingName }
 const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> = {
   admin: { path: 'admin', byName: true },
   budget: { path: 'budget' },
+  runTimeAccounts: { path: 'admin.accounts' },
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
   khrPerUsd: { path: 'rate.khr_per_usd', setting: 'khr_per_usd' },
@@ -48,16 +44,9 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
 
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
 export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
-  const { config } = gateway
-  const { limits, ...kept } = config
-  const { listen, adminListen, dataDir, timeZone, calendar } = kept
-  // The same objects are kept, since others hold references to them.
-  Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
-  Object.assign(config, { listen, adminListen, dataDir, timeZone, calendar })
-  gateway.settings.rebase(next)
-  Object.assign(gateway, fromConfig(config))
+  takeOver(gateway, gateway.entries.rebase(next))
   setBudget(gateway)
-  gateway.log.setLevel(config.log.level)
+  gateway.log.setLevel(gateway.config.log.level)
   await applyMetrics(gateway)
   return changes(before, next, gateway.settings.overridden())
 }

@@ -1,6 +1,7 @@
 // A configured server from start to stop: store, gateway, listener, and draining.
 
 import { adminOriginOf } from '../config/origin.ts'
+import type { Reloaded } from '../config/reloaded.ts'
 import { type Config, databasePath } from '../config.ts'
 import { unavailable } from '../errors.ts'
 import { createGateway, type Gateway, reportEnded } from '../gateway.ts'
@@ -16,7 +17,7 @@ import type { Store } from '../store/store.ts'
 import { openDoors } from './doors.ts'
 import type { Listening } from './listener.ts'
 import { startPruning } from './pruning.ts'
-import { applyMetrics, type Reloaded, reload } from './reload.ts'
+import { applyMetrics, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
 
 export type Server = {

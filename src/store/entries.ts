@@ -19,7 +19,7 @@ export type KeptEntry = {
   updatedAt: number
 }
 
-/** What an entry becomes. `credential` is kept as it was where it is absent. */
+/** What an entry becomes; in place of one, undefined: nothing. `credential` is kept as it was where it is absent. */
 export type EntryChange = { value: unknown; credential?: SealedCredential | undefined }
 
 export type EntryStore = {
@@ -27,16 +27,11 @@ export type EntryStore = {
   list(): KeptEntry[]
   /** Another text after every change, whichever process made it. */
   revision(): string
-  /**
-   * `next` is given the entry as it is, within the change, and says what it becomes; undefined: nothing. What it throws
-   * undoes the change. In the audit.
-   */
+  /** All of the changes or none; what `next` throws undoes them. In the audit. Removing what is not there is nothing. */
   change(
-    section: Section,
-    name: string,
-    next: (before: KeptEntry | undefined) => EntryChange | undefined,
+    changes: readonly { section: Section; name: string; next: () => EntryChange | undefined }[],
     actor: Actor,
   ): void
-  /** Gives every credential that `next` returns another for that one; how many. `done` runs before any of it is durable. */
-  reseal(next: (entry: KeptEntry) => SealedCredential | undefined, done: () => void, actor: Actor): number
+  /** Gives every credential that `next` returns another for that one, all or none; how many. In the audit. */
+  reseal(next: (entry: KeptEntry) => SealedCredential | undefined, actor: Actor): number
 }

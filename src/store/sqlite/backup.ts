@@ -3,12 +3,12 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { createPrivate } from '../../lib/private-file.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { appliedMigrations, checkFile, type FileKind, toStoreError } from './check.ts'
 import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
-import { createPrivate } from './private.ts'
 
 /**
  * Writes a checked copy of the database `named`, safe beside a running server. A database of an older version is not

@@ -3,7 +3,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { type EntryStore, type KeptEntry, SECTIONS, type Section } from '../entries.ts'
-import type { Change, Transaction } from './change.ts'
+import type { Change, Note, Transaction } from './change.ts'
 import { audit, entries as table } from './schema.ts'
 
 export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () => number): EntryStore => {
@@ -12,6 +12,35 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
     .select({ count: sql<number>`count(*)`, version: sql<number | null>`max(${table.version})` })
     .from(table)
     .prepare()
+  const changeOne = (
+    { section, name, next }: Parameters<EntryStore['change']>[0][number],
+    tx: Transaction,
+    note: Note,
+  ) => {
+    const row = tx.select().from(table).where(at(section, name)).get()
+    const before = row && toEntry(row)
+    const after = next()
+    const noun = NOUNS[section]
+    if (after === undefined) {
+      if (before === undefined) return
+      note(`${noun}.remove`, name, told(before), null)
+      tx.delete(table).where(at(section, name)).run()
+      return
+    }
+    const now = clock()
+    const entry: KeptEntry = {
+      ...{ section, name, value: after.value, credential: after.credential ?? before?.credential },
+      ...{ createdAt: before?.createdAt ?? now, updatedAt: now },
+    }
+    const renewed = before === undefined || after.credential === undefined ? {} : { credential_changed: true }
+    note(`${noun}.${before === undefined ? 'add' : 'change'}`, name, before ? told(before) : null, {
+      ...told(entry),
+      ...renewed,
+    })
+    const values = toRow(entry, lastNote(tx))
+    const target = [table.section, table.name]
+    tx.insert(table).values(values).onConflictDoUpdate({ target, set: values }).run()
+  }
   return {
     list: () =>
       orm
@@ -25,35 +54,11 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
       const { count = 0, version = null } = state.get() ?? {}
       return `${count} ${version ?? 0}`
     },
-    change: (section, name, next, actor) =>
+    change: (changes, actor) =>
       change(actor, (tx, note) => {
-        const row = tx.select().from(table).where(at(section, name)).get()
-        const before = row && toEntry(row)
-        const after = next(before)
-        const noun = NOUNS[section]
-        if (after === undefined) {
-          if (before === undefined) return
-          note(`${noun}.remove`, name, told(before), null)
-          tx.delete(table).where(at(section, name)).run()
-          return
-        }
-        const now = clock()
-        const credential = after.credential ?? before?.credential
-        const entry: KeptEntry = {
-          ...{ section, name, value: after.value, credential },
-          ...{ createdAt: before?.createdAt ?? now, updatedAt: now },
-        }
-        note(`${noun}.${before === undefined ? 'add' : 'change'}`, name, before ? told(before) : null, {
-          ...told(entry),
-          ...(after.credential === undefined || before === undefined ? {} : { credential_changed: true }),
-        })
-        const values = toRow(entry, lastNote(tx))
-        tx.insert(table)
-          .values(values)
-          .onConflictDoUpdate({ target: [table.section, table.name], set: values })
-          .run()
+        for (const one of changes) changeOne(one, tx, note)
       }),
-    reseal: (next, done, actor) =>
+    reseal: (next, actor) =>
       change(actor, (tx, note) => {
         let count = 0
         for (const row of tx.select().from(table).where(isNotNull(table.sealed)).all()) {
@@ -68,7 +73,6 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
             .run()
           count++
         }
-        done()
         return count
       }),
   }

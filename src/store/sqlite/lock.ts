@@ -1,9 +1,9 @@
 // The server's lock on a database: held by the operating system, so it is released however the process ends.
 
 import { Database } from 'bun:sqlite'
+import { createPrivate } from '../../lib/private-file.ts'
 import { isBusy, storeError } from '../store.ts'
 import { toAccessError } from './check.ts'
-import { createPrivate } from './private.ts'
 import { idOf } from './same-file.ts'
 
 /**
