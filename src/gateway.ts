@@ -13,6 +13,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
 import { createMembership, type Membership } from './members/membership.ts'
+import { type Accounts, createAccounts } from './observe/accounts.ts'
 import { createDescriptors, type Descriptors } from './observe/descriptors.ts'
 import { createLive, type Live } from './observe/live.ts'
 import type { Log } from './observe/log.ts'
@@ -56,6 +57,8 @@ export type Gateway = Relay & {
   live: Live
   /** Requests of known keys that became no exchange, on their way to the store. */
   refusals: Refusals
+  /** What each account did. */
+  accounts: Accounts
   /** The listening server; undefined before it starts. */
   listener: Listener | undefined
 }
@@ -181,16 +184,18 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     }),
     entries,
     reread: undefined,
+    accounts: createAccounts(clock),
     listener: undefined,
   }
   return gateway
 }
 
 /** Reports the end of an exchange to the log, the metrics and the live views. */
-export const reportEnded = ({ log, metrics, live }: Gateway, exchange: Ended, summary: Summary): void => {
+export const reportEnded = ({ log, metrics, live, accounts }: Gateway, exchange: Ended, summary: Summary): void => {
   log.exchange(exchange, summary)
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
+  accounts.ended(exchange, summary)
 }
 
 /** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */

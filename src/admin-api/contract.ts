@@ -23,6 +23,8 @@ const Password = Type.String({ minLength: 12, maxLength: 200 })
 const Code = Type.String({ minLength: 1, maxLength: 40 })
 const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String(), { description: 'Shown this once.' }) })
 const Given = Type.String({ minLength: 1, maxLength: 200 })
+/** Given to be sealed; shown to nobody again. */
+const Credential = Type.String({ minLength: 1, maxLength: 16_384 })
 const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
 const Models = Type.Array(Given, { minItems: 1, maxItems: 200 })
 const Limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 })
@@ -45,6 +47,19 @@ const KeyMembers = {
   budget: Type.Optional(Nullable(S.BudgetTerms)),
   ips: Type.Optional(Nullable(S.Networks)),
 }
+/** A new account: of a provider there is, or of one that its preset or its wires make. */
+const NewAccount = input({
+  preset: Type.Optional(Given),
+  provider: Type.Optional(Given),
+  name: Type.Optional(Given),
+  base_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+  credential: Type.Optional(Credential),
+  weight: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  wires: Type.Optional(Type.Array(Given, { minItems: 1, maxItems: 20 })),
+  auth: Type.Optional(Given),
+})
+const AccountId = { provider: Given, account: Given }
+const EntryId = input({ section: S.EntrySection, name: Given })
 const Limits = Type.Partial(S.MemberLimits, Closed)
 /** `team`: its id; null: none. */
 const Belonging = { team: Type.Optional(Nullable(Given)), budget: Type.Optional(Nullable(S.BudgetTerms)) }
@@ -195,6 +210,27 @@ export const CONTRACT = {
   'models.list': { output: S.Catalogue },
   'accounts.list': { output: list(S.Account) },
   'accounts.test': { params: input({ provider: Given, account: Given }), output: list(S.Finding) },
+  'accounts.create': { body: NewAccount, output: S.Account },
+  'accounts.try': { body: NewAccount, output: list(S.Finding) },
+  'accounts.update': {
+    params: input(AccountId),
+    body: input({
+      base_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+      credential: Type.Optional(Credential),
+      weight: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    }),
+    output: S.Account,
+  },
+  'accounts.remove': { params: input(AccountId), output: Done },
+  'presets.list': { output: list(S.Preset) },
+  'entries.list': { query: input({ section: Type.Optional(S.EntrySection) }), output: list(S.Entry) },
+  'entries.put': {
+    params: EntryId,
+    body: input({ value: Type.Unknown({ description: 'As the configuration file would say it.' }) }),
+    output: S.Entry,
+  },
+  'entries.remove': { params: EntryId, output: Done },
+  reload: { output: S.Reloaded },
   'audit.list': {
     query: input({
       target: Type.Optional(Given),

@@ -8,7 +8,8 @@ export const ADMIN_BASE = '/admin/api'
  */
 export type Access = 'anyone' | 'member' | 'admin' | 'session' | 'admin-session'
 
-/** `proof`: it lets others in, so whoever asks must have proven who they are within the last minutes (`session.prove`).
+/** `proof`: it lets others in, or secrets out, so a member who asks must have proven who they are within the last minutes
+ * (`session.prove`); where tokens may ask, they are their own proof.
  * `early`: open to an admin who has yet to set up the second factor that is demanded of admins, as little else is. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -68,6 +69,15 @@ export const ROUTES = {
   'models.list': { method: 'GET', path: '/models', access: 'member' },
   'accounts.list': { method: 'GET', path: '/accounts', access: 'admin' },
   'accounts.test': { method: 'POST', path: '/accounts/:provider/:account/test', access: 'admin' },
+  'accounts.create': { method: 'POST', path: '/accounts', access: 'admin', proof: true },
+  'accounts.try': { method: 'POST', path: '/accounts/try', access: 'admin', proof: true },
+  'accounts.update': { method: 'PATCH', path: '/accounts/:provider/:account', access: 'admin', proof: true },
+  'accounts.remove': { method: 'DELETE', path: '/accounts/:provider/:account', access: 'admin', proof: true },
+  'presets.list': { method: 'GET', path: '/presets', access: 'admin' },
+  'entries.list': { method: 'GET', path: '/entries', access: 'admin' },
+  'entries.put': { method: 'PUT', path: '/entries/:section/:name', access: 'admin', proof: true },
+  'entries.remove': { method: 'DELETE', path: '/entries/:section/:name', access: 'admin', proof: true },
+  reload: { method: 'POST', path: '/reload', access: 'admin' },
   'audit.list': { method: 'GET', path: '/audit', access: 'admin' },
   'settings.get': { method: 'GET', path: '/settings', access: 'admin' },
   'settings.put': { method: 'PUT', path: '/settings', access: 'admin' },

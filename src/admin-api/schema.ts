@@ -426,6 +426,8 @@ export const Catalogue = Type.Object({
  * One credential of a provider, without the credential. `base_url` has no user, password or query. `failures`: attempts
  * that failed since the last that did not, the first of them at `failing_since`. `trouble`: what only the owner can mend, an
  * account out of money or a model whose `upstream` id the provider does not know; null again after the next answer.
+ * `managed`: who says that there is such an account; only those of the store are changed here. `problem`: why one of those is
+ * not used. What it did is since this server's start; `first_byte_ms`: the median of its last answers.
  */
 export const Account = Type.Object({
   provider: Type.String(),
@@ -435,6 +437,22 @@ export const Account = Type.Object({
   wires: Type.Array(Type.String()),
   in_flight: Count,
   state: BreakerState,
+  managed: oneOf(['file', 'environment', 'store']),
+  preset: Nullable(Type.String()),
+  credential: Type.Object({
+    /** `env` is read at a start, `file` at a reload as well. */
+    kind: oneOf(['env', 'file', 'literal', 'sealed', 'none']),
+    name: Nullable(Type.String({ description: 'Of the variable or the file.' })),
+    last_four: Nullable(Type.String()),
+  }),
+  problem: Nullable(Type.String()),
+  last_used_at: Nullable(Time),
+  last_error: Nullable(
+    Type.Object({ at: Time, model: Type.String(), error_code: Type.String(), words: Type.String() }),
+  ),
+  first_byte_ms: Nullable(Count),
+  spent_micro_usd: Count,
+  spent_since: Time,
   models: Type.Array(
     Type.Object({
       model: Type.String(),
@@ -457,6 +475,40 @@ export const Finding = Type.Object({
   ok: Type.Boolean(),
   verdict: Type.String(),
   words: Type.String(),
+})
+
+/** A vendor or server that is known. `base_url` null: it is each owner's own. `credential_shape`: a pattern, or null. */
+export const Preset = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  base_url: Nullable(Type.String()),
+  wires: Type.Array(Type.String()),
+  credential_shape: Nullable(Type.String()),
+  open: Type.Boolean({ description: 'Asks for no credential.' }),
+})
+
+export const EntrySection = oneOf(['providers', 'accounts', 'models', 'aliases', 'fallbacks'])
+
+/**
+ * A member of the configuration. `managed` `file`: it stands in the configuration file and is changed there. `problem`: why one
+ * that is kept here is not in force. `value`: as the file says it, never with a secret; null for those of the file.
+ */
+export const Entry = Type.Object({
+  section: EntrySection,
+  name: Type.String(),
+  managed: oneOf(['file', 'store']),
+  value: Type.Unknown(),
+  problem: Nullable(Type.String()),
+  updated_at: Nullable(Time),
+})
+
+/** `problems`: for which nothing was changed; else what changed, needs a restart, and is overridden by settings. */
+export const Reloaded = Type.Object({
+  changed: Type.Array(Type.String()),
+  refused: Type.Array(Type.String()),
+  overridden: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String()),
+  problems: Type.Array(Type.String()),
 })
 
 export const AuditEntry = Type.Object({
@@ -549,6 +601,10 @@ export type TargetHealth = Static<typeof TargetHealth>
 export type Model = Static<typeof Model>
 export type Catalogue = Static<typeof Catalogue>
 export type Account = Static<typeof Account>
+export type Preset = Static<typeof Preset>
+export type EntrySection = Static<typeof EntrySection>
+export type Entry = Static<typeof Entry>
+export type Reloaded = Static<typeof Reloaded>
 export type Finding = Static<typeof Finding>
 export type AuditEntry = Static<typeof AuditEntry>
 export type Settings = Static<typeof Settings>

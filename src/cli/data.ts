@@ -21,10 +21,13 @@ export const JSON_FLAG = {
 
 /** The whole configuration, secrets resolved, its warnings on stderr. Throws a UsageError with every problem. */
 export const requireConfig = (flags: Flags, io: Io): Config => {
-  const config = loaded(flags, io, 'resolve')
+  const config = wholeConfig(flags, io)
   for (const warning of config.warnings) io.err(`warning: ${warning}`)
   return config
 }
+
+/** The same without a word of its warnings. */
+export const wholeConfig = (flags: Flags, io: Io): Config => loaded(flags, io, 'resolve')
 
 /** The configuration without its accounts: a key can be made on a machine that holds no credential. */
 export const requireData = (flags: Flags, io: Io): Config => loaded(flags, io, 'skip')

@@ -1,12 +1,11 @@
 // `serve`: the gateway, until it is asked to stop.
 
 import type { ReloadAnswer } from '../config/reloaded.ts'
-import { startWarnings } from '../config/start.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import { openFilesLimit } from '../observe/process.ts'
 import type { Server } from '../server/serve.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, requireConfig } from './data.ts'
+import { DATA_FLAGS, wholeConfig } from './data.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, type Io } from './io.ts'
 import { answerRequests } from './reload-requests.ts'
@@ -30,11 +29,13 @@ export const serve = command({
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
   run: (args, io) => {
-    const config = requireConfig(args, io)
-    for (const warning of startWarnings(config)) io.err(`warning: ${warning}`)
+    const config = wholeConfig(args, io)
     const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
     if (few !== undefined) io.err(`warning: ${few}`)
-    return runServer(config, io, { reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }) })
+    return runServer(config, io, {
+      warn: (warning) => io.err(`warning: ${warning}`),
+      reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }),
+    })
   },
 })
 
@@ -51,25 +52,27 @@ export const fewDescriptors = (maxOpenExchanges: number, limit: number | undefin
 }
 
 type RunOptions = {
+  warn?: (sentence: string) => void
   ready?: (url: string) => void
   /** How the configuration is read again when that is asked for; without it a request to do so ends the server. */
   reread?: () => Loaded
 }
 
 /** Runs a server until the first request to stop, then drains it; a second request ends it at once. */
-export const runServer = async (config: Config, io: Io, { ready, reread }: RunOptions): Promise<number> => {
+export const runServer = async (config: Config, io: Io, { warn, ready, reread }: RunOptions): Promise<number> => {
   const { startServer } = await import('../server/serve.ts')
   const stops = stopRequests(io)
   const ends = [stops.end]
   try {
     const started = Promise.withResolvers<Server>()
     // Listened to from the beginning: the signal ends a process that does not.
-    if (reread !== undefined) {
-      const again = async () => rereadInto(await started.promise, reread, config.file)
+    const again = reread && (async () => rereadInto(await started.promise, reread, config.file))
+    if (again !== undefined) {
       ends.push(io.onReload?.(() => void again()) ?? nothing)
       ends.push(answerRequests(config.dataDir, again))
     }
-    const server = await startServer(config, { err: io.err })
+    const server = await startServer(config, { err: io.err, ...(warn === undefined ? {} : { warn }) })
+    server.gateway.reread = again
     started.resolve(server)
     // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
     void fetch(`${server.url}/healthz`).catch(nothing)
@@ -104,8 +107,7 @@ const rereadInto = async (server: Server, reread: () => Loaded, file: string | u
       log.error(`configuration not reloaded: ${gone}`)
       return { problems: [gone] }
     }
-    const next = withStartWarnings(loaded.config)
-    return { ...(await server.reload(next)), warnings: next.warnings }
+    return { ...(await server.reload(loaded.config)), warnings: server.gateway.config.warnings }
   } catch (error) {
     log.error('configuration not reloaded', { cause: String(error) })
     return { problems: [String(error)] }
@@ -113,11 +115,6 @@ const rereadInto = async (server: Server, reread: () => Loaded, file: string | u
     log.flush()
   }
 }
-
-const withStartWarnings = (config: Config): Config => ({
-  ...config,
-  warnings: [...config.warnings, ...startWarnings(config)],
-})
 
 const stopRequests = (io: Io) => {
   const first = Promise.withResolvers<void>()

@@ -25,7 +25,7 @@ export type ShownEntry = KeptEntry & { problem: string | undefined }
 export type Change = { section: Section; name: string; value: unknown; credential?: string | undefined }
 
 export type Entries = {
-  /** The configuration in force. */
+  /** The configuration in force, its warnings with those of a start. */
   config(): Config
   list(): ShownEntry[]
   /** The configuration was read again: what is in force then. */
@@ -149,7 +149,8 @@ const secretThatStays = (before: KeptEntry | undefined, change: Change, credenti
 
 /** All at once; where something does not fit, in halves, so that few are read one by one. */
 const fit = (base: Config, kept: readonly KeptEntry[], credentials: Credentials): Fitted => {
-  if (kept.length === 0) return { sound: [], resting: new Map(), config: base }
+  if (kept.length === 0)
+    return { sound: [], resting: new Map(), config: { ...base, warnings: [...base.warnings, ...startWarnings(base)] } }
   const resting = new Map<string, string>()
   const rest = (entry: EntryId, problem: string): [] => {
     resting.set(idOf(entry), problem)

@@ -48,6 +48,8 @@ export type Preset = {
   baseUrl: string
   /** The environment variables its users have: the first of `credential` that is set counts. */
   env: { credential: readonly string[]; baseUrl?: string }
+  /** A pattern that its credentials have, and hardly anyone else's: who pastes one is not asked whose it is. */
+  credentialShape?: string
   /** A server that asks for no credential unless it is told to. */
   open?: true
   versionHeader?: { name: string; value: string }

@@ -30,7 +30,8 @@ export type Server = {
   stop(): Promise<void>
 }
 
-type ServeIo = { err: (line: string) => void }
+/** `warn`: sentences on a configuration that is right, and yet not what was meant. */
+type ServeIo = { err: (line: string) => void; warn?: (sentence: string) => void }
 
 /** How long clients of a stopping server may take to read the end of their answers. */
 const LAST_READ_MS = 1_000
@@ -62,6 +63,7 @@ const startWith = async (
   clock: (() => number) | undefined,
 ): Promise<Server> => {
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
+  for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
   const doors = openDoors(gateway)
   const { clients, operators, all } = doors
@@ -71,6 +73,7 @@ const startWith = async (
     onSettled: (exchange, summary) => reportEnded(gateway, exchange, summary),
   })
   const unwatch = store.watch()
+  const unwatchEntries = watchEntries(gateway)
   const stopPruning = startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
   const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
@@ -96,6 +99,7 @@ const startWith = async (
     stopRenewing()
     unwatchDescriptors()
     stopPolling(gateway)
+    unwatchEntries()
     unwatch()
     try {
       await gateway.recall.flush()
@@ -121,7 +125,7 @@ const startWith = async (
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
         ...(overridden.length === 0 ? [] : [`the dashboard's settings override ${overridden.join(' and ')}`]),
       ].join(', and ')
-      log.warn(`configuration reloaded${kept && `, but ${kept}`}`, { ...reloaded, warnings: next.warnings })
+      log.warn(`configuration reloaded${kept && `, but ${kept}`}`, { ...reloaded, warnings: gateway.config.warnings })
       return reloaded
     },
     stop: () => {
@@ -129,6 +133,24 @@ const startWith = async (
       return stopping
     },
   }
+}
+
+/** How soon what another process has set is in force here. */
+const ENTRIES_MS = 250
+
+const watchEntries = ({ entries, log }: Gateway): (() => void) => {
+  let failing = false
+  const look = (): void => {
+    try {
+      entries.refresh()
+      failing = false
+    } catch (cause) {
+      if (!failing) log.warn('what was set at run time could not be read: tried again', { cause: String(cause) })
+      failing = true
+    }
+  }
+  const rounds = setInterval(look, ENTRIES_MS).unref()
+  return () => clearInterval(rounds)
 }
 
 /** Closes what others need more: idle connections, and those that nothing has come on. */

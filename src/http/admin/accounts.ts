@@ -3,46 +3,19 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
-import { isoOrNull } from '../../lib/iso-time.ts'
+import type { Gateway } from '../../gateway.ts'
+import { iso, isoOrNull } from '../../lib/iso-time.ts'
+import type { AccountNotes } from '../../observe/accounts.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
 import { askAccount, type Finding } from '../../relay/asking.ts'
 import { type BreakerState, type Standing, targetName } from '../../relay/health.ts'
+import { type AccountValue, accountName } from '../../server/entries.ts'
 import type { Part } from './call.ts'
 import { standingView } from './models.ts'
 
 export const accounts: Part<'accounts.list' | 'accounts.test'> = {
-  'accounts.list': ({ gateway }) => {
-    const items = [...gateway.providers.values()].flatMap((provider) =>
-      provider.accounts.map((account): S.Account => {
-        const models = gateway.catalogue.list().flatMap(({ id: model, upstream }) => {
-          const found = gateway.health.standingOf(targetName(provider.id, account.name, model))
-          if (found === undefined) return []
-          const { failing } = found
-          return [
-            {
-              model,
-              ...standingView(found),
-              failures: failing?.times ?? 0,
-              failing_since: isoOrNull(failing?.since),
-              trouble: troubleView(found, upstream),
-            },
-          ]
-        })
-        return {
-          provider: provider.id,
-          name: account.name,
-          base_url: bareUrl(account.baseUrl),
-          weight: account.weight,
-          wires: provider.wires,
-          in_flight: models.reduce((sum, { in_flight }) => sum + in_flight, 0),
-          state: worst(models.map(({ state }) => state)),
-          models,
-        }
-      }),
-    )
-    return { items }
-  },
+  'accounts.list': ({ gateway }) => ({ items: [...inForce(gateway), ...resting(gateway)] }),
   'accounts.test': async ({ gateway }, { provider: id, account: name }) => {
     const provider = gateway.providers.get(id)
     const account = provider?.accounts.find((one) => one.name === name)
@@ -59,10 +32,121 @@ export const accounts: Part<'accounts.list' | 'accounts.test'> = {
 /** Each test is paid for: whoever asks meanwhile waits for the same. */
 const UNDER_WAY = new WeakMap<Account, Promise<Finding[]>>()
 
-const findingView = ({ model, upstream, ok, verdict, words }: Finding): S.Finding => ({
+export const findingView = ({ model, upstream, ok, verdict, words }: Finding): S.Finding => ({
   ...{ model: model ?? null, upstream: upstream ?? null },
   ...{ ok, verdict, words },
 })
+
+const inForce = (gateway: Gateway): S.Account[] =>
+  [...gateway.providers.values()].flatMap((provider) =>
+    provider.accounts.map((account): S.Account => {
+      const models = modelsOf(gateway, provider.id, account.name)
+      return {
+        provider: provider.id,
+        name: account.name,
+        base_url: bareUrl(account.baseUrl),
+        weight: account.weight,
+        wires: provider.wires,
+        in_flight: models.reduce((sum, { in_flight }) => sum + in_flight, 0),
+        state: worst(models.map(({ state }) => state)),
+        preset: provider.preset ?? null,
+        problem: null,
+        ...sourceView(gateway, provider.id, account.name),
+        ...notesView(gateway, provider.id, account.name),
+        models,
+      }
+    }),
+  )
+
+const modelsOf = ({ catalogue, health }: Gateway, provider: string, account: string): S.Account['models'] =>
+  catalogue.list().flatMap(({ id: model, upstream }) => {
+    const found = health.standingOf(targetName(provider, account, model))
+    if (found === undefined) return []
+    const { failing } = found
+    return [
+      {
+        model,
+        ...standingView(found),
+        failures: failing?.times ?? 0,
+        failing_since: isoOrNull(failing?.since),
+        trouble: troubleView(found, upstream),
+      },
+    ]
+  })
+
+/** Those that are kept and not used. */
+const resting = (gateway: Gateway): S.Account[] =>
+  keptAccounts(gateway).flatMap(({ value, problem, credential }): S.Account[] => {
+    if (problem === undefined) return []
+    const { provider: id, name, base_url, weight = 1 } = value as AccountValue
+    const provider = gateway.providers.get(id)
+    return [
+      {
+        ...{ provider: id, name, base_url: shownUrl(base_url), weight, wires: provider?.wires ?? [] },
+        ...{ in_flight: 0, state: 'open', preset: provider?.preset ?? null, problem, managed: 'store' },
+        credential: { kind: 'sealed', name: null, last_four: credential?.lastFour ?? null },
+        ...notesView(gateway, id, name),
+        models: [],
+      },
+    ]
+  })
+
+const shownUrl = (written: string): string => (URL.canParse(written) ? bareUrl(written) : '')
+
+const keptAccounts = ({ entries }: Gateway) => entries.list().filter(({ section }) => section === 'accounts')
+
+/** One that there is. */
+export const accountView = (gateway: Gateway, provider: string, name: string): S.Account => {
+  const found = [...inForce(gateway), ...resting(gateway)].find((one) => one.provider === provider && one.name === name)
+  if (found === undefined) throw new GatewayError('not_found', 'There is no such account.')
+  return found
+}
+
+const sourceView = (gateway: Gateway, provider: string, name: string): Pick<S.Account, 'managed' | 'credential'> => {
+  const called = accountName(provider, name)
+  // A configuration that was put together by hand tells no sources.
+  const source = gateway.config.accountSources[called] ?? { from: 'file', credential: 'none' }
+  const kept = source.from === 'store' ? keptAccounts(gateway).find((entry) => entry.name === called) : undefined
+  const isOpen = source.from === 'store' && kept?.credential === undefined
+  return {
+    managed: source.from,
+    credential: {
+      kind: isOpen ? 'none' : source.credential,
+      name: source.name ?? null,
+      last_four: kept?.credential?.lastFour ?? null,
+    },
+  }
+}
+
+const notesView = ({ accounts: notes }: Gateway, provider: string, name: string) => {
+  const { lastUsedAt, lastError, firstByteMs, costMicroUsd } = notes.notesOf(provider, name)
+  return {
+    last_used_at: isoOrNull(lastUsedAt),
+    last_error:
+      lastError === undefined
+        ? null
+        : {
+            ...{ at: iso(lastError.at), model: lastError.model, error_code: lastError.errorCode },
+            words: errorWords(lastError),
+          },
+    first_byte_ms: firstByteMs === undefined ? null : Math.round(firstByteMs),
+    spent_micro_usd: costMicroUsd,
+    spent_since: iso(notes.since),
+  }
+}
+
+/** By what the provider's status says; its own words are never shown. */
+const errorWords = ({ errorCode, providerStatus: status }: NonNullable<AccountNotes['lastError']>): string => {
+  if (status === 401) return 'It refused the credential (401): see whether it is whole, and of this vendor.'
+  if (status === 402) return 'It asked for money (402): top the account up at the provider.'
+  if (status === 403) return 'It did not permit the credential to ask (403): see its rights and region.'
+  if (status === 404) return 'It knew no such path or model (404): see the base URL, and the upstream id of the model.'
+  if (status === 429) return 'It was at its rate limit, or out of credit (429).'
+  if (status !== undefined && status >= 500) return `It failed itself (${status}).`
+  if (status !== undefined && status >= 400) return `It refused the request (${status}).`
+  if (errorCode === 'gateway_timeout') return 'It did not answer in time.'
+  return 'It could not be reached, or broke off.'
+}
 
 const troubleView = ({ trouble }: Standing, upstream: string): S.Account['models'][number]['trouble'] => {
   if (trouble === undefined) return null

@@ -7,10 +7,12 @@ import type { Gateway } from '../../gateway.ts'
 import { patiently } from '../../store/patience.ts'
 import { clientAddress, isTrusted } from '../address.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
+import { accountChanges } from './account-changes.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
 import { type Call, type Caller, type Handlers, requireAccess, requireFactor, requireProof } from './call.ts'
 import { identify, isSecure, requireOwnOrigin } from './caller.ts'
+import { entries } from './entries.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
 import { keyChanges } from './key-changes.ts'
@@ -38,6 +40,8 @@ const HANDLERS: Handlers = {
   ...exchanges,
   ...models,
   ...accounts,
+  ...accountChanges,
+  ...entries,
   ...audit,
   ...settings,
   ...tokens,

@@ -15,6 +15,7 @@ export const anthropic: Preset = {
   auth: 'x-api-key',
   baseUrl: 'https://api.anthropic.com',
   env: { credential: ['ANTHROPIC_API_KEY'], baseUrl: 'ANTHROPIC_BASE_URL' },
+  credentialShape: '^sk-ant-',
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude' },
   listsModels: true,

@@ -9,6 +9,7 @@ export const cerebras: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.cerebras.ai/v1',
   env: { credential: ['CEREBRAS_API_KEY'] },
+  credentialShape: '^csk-',
   listsModels: true,
   models: [
     {

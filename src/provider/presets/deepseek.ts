@@ -9,6 +9,7 @@ export const deepseek: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.deepseek.com/v1',
   env: { credential: ['DEEPSEEK_API_KEY'] },
+  credentialShape: '^sk-[0-9a-f]{32}$',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
   models: [

@@ -9,6 +9,7 @@ export const fireworks: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   env: { credential: ['FIREWORKS_API_KEY'] },
+  credentialShape: '^fw_',
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   quirks: { noDeveloperRole: true },
   listsModels: true,

@@ -9,6 +9,7 @@ export const gemini: Preset = {
   auth: 'bearer',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
   env: { credential: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
+  credentialShape: '^AIza[\\w-]{35}$',
   quirks: { noDeveloperRole: true, needsSignatures: true },
   listsModels: true,
   models: [

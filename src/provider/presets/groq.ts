@@ -9,6 +9,7 @@ export const groq: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.groq.com/openai/v1',
   env: { credential: ['GROQ_API_KEY'] },
+  credentialShape: '^gsk_',
   quirks: { rejects: ['logprobs', 'top_logprobs', 'logit_bias'] },
   listsModels: true,
   models: [

@@ -9,6 +9,7 @@ export const nvidiaNim: Preset = {
   auth: 'bearer',
   baseUrl: 'https://integrate.api.nvidia.com/v1',
   env: { credential: ['NVIDIA_API_KEY'] },
+  credentialShape: '^nvapi-',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
   models: [

@@ -12,6 +12,7 @@ export const openai: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.openai.com/v1',
   env: { credential: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL' },
+  credentialShape: '^sk-(?:proj|svcacct|None)-|^sk-[0-9A-Za-z]{20}T3BlbkFJ',
   brand: { vendor_b: 'gpt' },
   listsModels: true,
   models: [

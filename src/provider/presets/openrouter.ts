@@ -9,6 +9,7 @@ export const openrouter: Preset = {
   auth: 'bearer',
   baseUrl: 'https://openrouter.ai/api/v1',
   env: { credential: ['OPENROUTER_API_KEY'] },
+  credentialShape: '^sk-or-',
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude', vendor_b: 'gpt' },
   prefix: { vendor_a: 'anthropic/', vendor_b: 'openai/' },

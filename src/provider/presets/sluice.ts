@@ -9,6 +9,7 @@ export const sluice: Preset = {
   auth: 'bearer',
   baseUrl: 'http://127.0.0.1:8080/v1',
   env: { credential: [] },
+  credentialShape: '^sk-sl-',
   versionHeader: { name: 'vendorA-version', value: '2023-06-01' },
   neutral: true,
   quirks: { readsTags: true },

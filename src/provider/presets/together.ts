@@ -9,6 +9,7 @@ export const together: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.together.ai/v1',
   env: { credential: ['TOGETHER_API_KEY'] },
+  credentialShape: '^tgp_v1_',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
   models: [

@@ -9,6 +9,7 @@ export const xai: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.x.ai/v1',
   env: { credential: ['XAI_API_KEY'] },
+  credentialShape: '^xai-',
   listsModels: true,
   models: [
     {

@@ -9,6 +9,7 @@ export const zai: Preset = {
   auth: 'bearer',
   baseUrl: 'https://api.z.ai/api/paas/v4',
   env: { credential: ['ZAI_API_KEY', 'ZHIPU_API_KEY'] },
+  credentialShape: '^[0-9a-f]{32}\\.[0-9A-Za-z]{16}$',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
   models: [
