@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
   store: ['keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],
   config: ['catalogue', 'provider', 'keys', 'members', 'admin-api', 'ir', 'lib'],
+  entries: ['config', 'provider', 'keys', 'store', 'errors', 'lib'],
   demo: ['ir', 'lib'],
   observe: ['admin-api', 'relay', 'ledger', 'store', 'keys', 'catalogue', 'config', 'ir', 'errors', 'lib', 'version'],
 }

@@ -101,6 +101,12 @@ describe('an admin who has not just proven who they are', () => {
 
   test('the table names what lets others in', () => {
     expect(opening.map(([name]) => name).toSorted()).toEqual([
+      'accounts.create',
+      'accounts.remove',
+      'accounts.try',
+      'accounts.update',
+      'entries.put',
+      'entries.remove',
       'members.invite',
       'members.remove-second-factor',
       'members.renew-invitation',

@@ -5,14 +5,14 @@ import { listed } from '../../catalogue/catalogue.ts'
 import type { Model } from '../../catalogue/model.ts'
 import type { FileProvider } from '../../config/schema.ts'
 import type { Config } from '../../config.ts'
+import { type AccountValue, accountName, type Change } from '../../entries/entries.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { Preset } from '../../provider/preset.ts'
 import { PRESETS, presetNamed } from '../../provider/presets/index.ts'
 import { neutralWord } from '../../provider/provider.ts'
-import { askAccount } from '../../relay/asking.ts'
-import { type AccountValue, accountName, type Change } from '../../server/entries.ts'
+import { askAccount, type Listed, listOf } from '../../relay/asking.ts'
 import { accountView, findingView } from './accounts.ts'
 import { actorOf, type Part } from './call.ts'
 
@@ -30,7 +30,8 @@ export const accountChanges: Part<
     const provider = config.providers.find((one) => one.id === id)
     const account = provider?.accounts.find((one) => one.name === name)
     if (provider === undefined || account === undefined) throw invalidRequest('The account does not fit.')
-    const found = await askAccount({ fetch: gateway.fetch, provider, account }, cheapestOf(config, id))
+    const asking = { fetch: gateway.fetch, provider, account }
+    const found = await askAccount(asking, cheapestOf(config, id, await listOf(asking)))
     return { items: found.map(findingView) }
   },
   'accounts.update': ({ gateway, caller }, { provider, account, credential, ...change }) => {
@@ -190,9 +191,11 @@ const leftBehind = ({ entries }: Gateway, id: string, gone: Change): Change[] =>
   }
 }
 
-/** A word from the one that asks least for it tells whether the account works. */
-const cheapestOf = ({ models }: Config, provider: string): Model[] =>
-  listed(models)
+/** A word from the one that asks least for it tells whether the account works: of those that it has, where it says. */
+const cheapestOf = ({ models }: Config, provider: string, list: Listed[] | undefined): Model[] => {
+  const own = listed(models)
     .filter((model) => model.provider === provider && model.kind === 'text')
     .toSorted((a, b) => a.price.input + a.price.output - (b.price.input + b.price.output))
-    .slice(0, 1)
+  const had = own.filter(({ upstream }) => list?.some(({ id }) => id === upstream))
+  return (had.length > 0 ? had : own).slice(0, 1)
+}

@@ -2,6 +2,7 @@
 // one.
 
 import type * as S from '../../admin-api/schema.ts'
+import { type AccountValue, accountName } from '../../entries/entries.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
@@ -10,7 +11,6 @@ import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
 import { askAccount, type Finding } from '../../relay/asking.ts'
 import { type BreakerState, type Standing, targetName } from '../../relay/health.ts'
-import { type AccountValue, accountName } from '../../server/entries.ts'
 import type { Part } from './call.ts'
 import { standingView } from './models.ts'
 

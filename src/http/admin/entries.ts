@@ -2,10 +2,10 @@
 // which have credentials, have routes of their own.
 
 import type * as S from '../../admin-api/schema.ts'
+import type { ShownEntry } from '../../entries/entries.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso } from '../../lib/iso-time.ts'
-import type { ShownEntry } from '../../server/entries.ts'
 import { actorOf, type Part } from './call.ts'
 
 export const entries: Part<'entries.list' | 'entries.put' | 'entries.remove' | 'reload'> = {
