@@ -110,9 +110,10 @@ export const withKept = <T>(
   return { ...file, ...Object.fromEntries(Object.entries(kept).filter(([name]) => !Object.hasOwn(file, name))) }
 }
 
-/** The reader of texts that are what they are: no reference leads from them to a file or a variable. */
+/** The reader of texts that are what they are: no reference leads from them to a file or a variable, and all can be read. */
 export const asWritten = (reader: Reader): Reader => ({
   ...reader,
+  resolves: true,
   reference: (_, written) => written,
   secret: (path, written) => {
     const fault = wrongCredential(written)
