@@ -2,6 +2,7 @@
 
 import { HEALTH } from '../admin-api/health.ts'
 import type { Account } from '../admin-api/schema.ts'
+import { accountsAdd, accountsRemove, accountsReseal, accountsTest, accountsUpdate } from './accounts-change.ts'
 import { SERVER_FLAGS, serverAddress } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
@@ -16,6 +17,7 @@ export const accounts = command({
     server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
     ...JSON_FLAG,
   },
+  below: [accountsAdd, accountsUpdate, accountsRemove, accountsTest, accountsReseal],
   examples: ['sluice accounts --server https://gateway.example --token sl-admin-…'],
   run: async (args, io) => {
     const address = serverAddress(args, io)

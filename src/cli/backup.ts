@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { databasePath } from '../config.ts'
+import { keyPath } from '../entries/credentials.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, isAbsent, JSON_FLAG, requireData } from './data.ts'
 import { EXIT, failure, printJson } from './io.ts'
@@ -24,6 +25,10 @@ export const backup = command({
     backupStore(database, file)
     if (args.json) printJson(io, { database, file })
     else io.err(`The database is copied to ${file}.`)
+    // Who finds the one must not have the other.
+    const key = keyPath(config.dataDir)
+    if (!args.json && !isAbsent(key))
+      io.err(`note: ${key}, which opens the credentials of accounts, is not in it: keep a copy of that elsewhere`)
     return EXIT.ok
   },
 })

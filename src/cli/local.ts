@@ -2,6 +2,7 @@
 
 import { listed } from '../catalogue/catalogue.ts'
 import { createSettings } from '../config/settings.ts'
+import { type Config, databasePath } from '../config.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
@@ -9,14 +10,18 @@ import { type ShownKey, shownKey, shownModel, shownSums } from '../observe/shown
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
 import { noSuchKey } from './backend.ts'
-import { requireData, withStore } from './data.ts'
+import { isAbsent, requireData, withStore } from './data.ts'
 import { CLI_ACTOR, failure, type Io } from './io.ts'
+import { keptIn } from './kept.ts'
 import { requireModels } from './read.ts'
 
 /** The database is opened for each call and closed again; only making a key makes one. */
 export const localBackend = (where: Where, io: Io): Backend => {
   const config = requireData(where, io)
   const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
+  /** With what stands beside the file. A folder without a database has nothing of that, and is told of elsewhere. */
+  const inForce = async (): Promise<Config> =>
+    isAbsent(databasePath(config)) ? config : read((store) => keptIn(store, config).entries.config())
   const shown = (key: Key, { budgets }: Store): ShownKey =>
     shownKey(key, { now: io.now(), calendar: config.calendar, budgets })
   // What an admin has set on the dashboard stands over the file, here as in the server.
@@ -24,7 +29,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
     createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
   return {
     createKey: async ({ models, ...input }) => {
-      const named = models && requireModels('--models', models, config)
+      const named = models && requireModels('--models', models, await inForce())
       return withStore(config, io, 'write', (store) => {
         const usual = settingsOf(store).key_defaults
         const { key, secret } = store.keys.issue(
@@ -46,7 +51,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
       ),
     getKey: (id) => read((store) => shown(requireKey(store, id), store)),
     updateKey: async (id, { models, resetUsage, ...change }) => {
-      const named = models === undefined ? {} : { models: requireModels('--models', models, config) }
+      const named = models === undefined ? {} : { models: requireModels('--models', models, await inForce()) }
       const reset = resetUsage ? { tokensUsed: 0 as const } : {}
       return read((store) => {
         requireKey(store, id)
@@ -79,11 +84,14 @@ export const localBackend = (where: Where, io: Io): Backend => {
           khr_per_usd: settingsOf(store).khr_per_usd,
         }
       }),
-    models: async () => ({
-      items: listed(config.models).map(shownModel),
-      aliases: config.aliases,
-      brands: config.brands.map(({ neutral, branded }) => ({ neutral, branded })),
-    }),
+    models: async () => {
+      const { models, aliases, brands } = await inForce()
+      return {
+        items: listed(models).map(shownModel),
+        aliases,
+        brands: brands.map(({ neutral, branded }) => ({ neutral, branded })),
+      }
+    },
   }
 }
 

@@ -72,6 +72,10 @@ export const remoteAccounts = async (address: ServerAddress): Promise<Account[]>
 export const remoteMembers = async (address: ServerAddress): Promise<Member[]> =>
   (await callServer(address, 'members.list')).items
 
+/** One call of the admin API, its failures in sentences. */
+export const remoteCall = <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> =>
+  callServer(address, name, input)
+
 const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
   const { status, body, location } = await send(address, name, input)
   const { output }: Contract = CONTRACT[name]
@@ -87,6 +91,8 @@ const callServer = async <N extends RouteName>(address: ServerAddress, name: N, 
   }
   const key = keyOf(input)
   if (status === 404 && refused?.code === 'not_found' && key !== undefined) throw failure(noSuchKey(key))
+  if (status === 404 && refused?.code === 'not_found' && /^(?:accounts|entries)\./.test(name))
+    throw failure(refused.message)
   if (status === 400 && refused !== undefined) throw usageError(refused.message)
   if (refused !== undefined && status !== 404 && status !== 405) throw failure(refused.message)
   throw failure(await mismatch(address, status))

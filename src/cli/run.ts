@@ -9,6 +9,7 @@ import { backup } from './backup.ts'
 import type { Command, Group } from './command.ts'
 import { complete } from './complete.ts'
 import { configCheck } from './config/check.ts'
+import { configEntries, configSet, configUnset } from './config/entries.ts'
 import { configInit } from './config/init.ts'
 import { configSchema } from './config/schema.ts'
 import { connect } from './connect.ts'
@@ -48,7 +49,11 @@ export const COMMANDS: (Command | Group)[] = [
     commands: [membersList, membersInvite, membersRemove],
   },
   { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
-  { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
+  {
+    name: 'config',
+    summary: 'The configuration file, and what stands beside it',
+    commands: [configCheck, configSchema, configInit, configSet, configUnset, configEntries],
+  },
   backup,
   restore,
   health,

@@ -10,14 +10,14 @@ import { type AccountValue, accountName, type Change, type Entries } from './ent
 
 /** Of a provider there is, or of one that its preset or its wires make. */
 export type NewAccount = {
-  preset?: string | undefined
-  provider?: string | undefined
-  name?: string | undefined
-  base_url?: string | undefined
-  credential?: string | undefined
-  weight?: number | undefined
-  wires?: string[] | undefined
-  auth?: string | undefined
+  preset?: string
+  provider?: string
+  name?: string
+  base_url?: string
+  credential?: string
+  weight?: number
+  wires?: string[]
+  auth?: string
 }
 
 export type AccountChange = Pick<NewAccount, 'base_url' | 'credential' | 'weight'>

@@ -8,7 +8,9 @@ import { makeSealKey, openText, parseSealKeys, type SealKey, sealKeyText, sealTe
 import type { SealedCredential } from '../store/entries.ts'
 import { storeError } from '../store/store.ts'
 
-const KEY_FILE = 'sluice.key'
+/** Where the key is, unless the environment has it. */
+export const keyPath = (dataDir: string): string => join(dataDir, 'sluice.key')
+
 /** Of what is shorter than so many characters, four would tell too much. */
 const SHOWN_FROM = 16
 
@@ -30,7 +32,7 @@ export type Credentials = {
 type CredentialsOptions = { dataDir: string; given: readonly SealKey[] | undefined }
 
 export const createCredentials = ({ dataDir, given }: CredentialsOptions): Credentials => {
-  const path = join(dataDir, KEY_FILE)
+  const path = keyPath(dataDir)
   // Read anew each time: another process may have made it, or put another key before it.
   const keys = (): readonly SealKey[] | { problem: string } => given ?? readKeys(path)
   const usable = (): readonly SealKey[] => {

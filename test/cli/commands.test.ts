@@ -52,7 +52,7 @@ test.each([
   [['nonsense'], 'Unknown command "sluice nonsense". "sluice" takes: serve, demo, keys'],
   [['sevre'], 'Did you mean "sluice serve"?'],
   [['help', 'nonsense'], 'Unknown command "sluice nonsense"'],
-  [['config'], 'A command is missing. "sluice config" takes: check, schema, init.'],
+  [['config'], 'A command is missing. "sluice config" takes: check, schema, init, set, unset, entries.'],
   [['serve', '--prot', '1'], 'Unknown flag --prot; did you mean --port?'],
   [['serve', '-p', '1'], 'Unknown flag -p'],
   [['serve', '--port', 'x'], '--port: found "x", allowed: a whole number from 0 to 65535'],

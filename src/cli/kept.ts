@@ -1,0 +1,17 @@
+// What stands beside the configuration in a data directory, for commands: read, and changed beside a running server, which has it
+// in force within a second.
+
+import type { Config } from '../config.ts'
+import { type Credentials, createCredentials } from '../entries/credentials.ts'
+import { createEntries, type Entries } from '../entries/entries.ts'
+import type { Store } from '../store/store.ts'
+
+export type Kept = { entries: Entries; credentials: Credentials }
+
+export const keptIn = (store: Store, config: Config): Kept => {
+  const credentials = createCredentials({ dataDir: config.dataDir, given: config.sealKeys })
+  return {
+    credentials,
+    entries: createEntries({ base: config, store: store.entries, credentials, changed: () => undefined }),
+  }
+}
