@@ -14,6 +14,7 @@ const sample = (
 listen: { host: 127.0.0.1, port: 8080 }
 # admin: { listen: 127.0.0.1:8081 }   # dashboard, admin API and metrics there, and nowhere else
 # admin: { hosts: [admin.example] }   # or at one address: for requests with this Host header, and no others
+# admin: { accounts: presets }        # where accounts added in the dashboard may lead: any (the default), presets, none
 data: ./data                      # the database; relative to this file
 
 ${providers}# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
