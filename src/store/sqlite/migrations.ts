@@ -14,6 +14,7 @@ import budgets from '../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import keptAnswers from '../../../drizzle/0011_kept_answers.sql' with { type: 'text' }
 import refusals from '../../../drizzle/0012_refusals_and_spending.sql' with { type: 'text' }
 import entries from '../../../drizzle/0013_entries.sql' with { type: 'text' }
+import alerts from '../../../drizzle/0014_alerts.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0011_kept_answers', sql: keptAnswers },
   { name: '0012_refusals_and_spending', sql: refusals },
   { name: '0013_entries', sql: entries },
+  { name: '0014_alerts', sql: alerts },
 ]

@@ -510,3 +510,22 @@ export const adminTokens = sqliteTable(
   },
   (t) => [uniqueIndex('admin_tokens_hash').on(t.hash)],
 )
+
+/** What alerts have told and need not tell again: `period` says of which stretch of time, where a cause has some. */
+export const alertsTold = sqliteTable('alerts_told', {
+  cause: text('cause').primaryKey(),
+  period: text('period').notNull(),
+  at: integer('at').notNull(),
+})
+
+/** Alerts on their way, a row for each receiver; `alert` is what it is sent, `at` when it was raised. */
+export const alertsWaiting = sqliteTable(
+  'alerts_waiting',
+  {
+    id: text('id').notNull(),
+    receiver: text('receiver').notNull(),
+    at: integer('at').notNull(),
+    alert: text('alert', { mode: 'json' }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.id, t.receiver] })],
+)
