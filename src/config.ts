@@ -3,8 +3,10 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { AlertRules } from './alerts/alert.ts'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
+import { readAlerts } from './config/alerts.ts'
 import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { type Address, readAddress } from './config/origin.ts'
@@ -96,6 +98,8 @@ export type Config = {
   accountSources: Readonly<Record<string, AccountSource>>
   /** What is served once that stands beside the file; what is wrong with it is told. */
   extend(kept: Overlay): Extended
+  /** Who is told of trouble, and of what. */
+  alerts: AlertRules
   /** Sentences for the operator, free of secrets. */
   warnings: string[]
 }
@@ -193,6 +197,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
       const extended = readServed(createReader({ ...base, kept, ...told }))
       return { served: extended, problems: told.problems, warnings: [...told.warnings, ...otherWarnings] }
     },
+    alerts: readAlerts(reader),
     warnings,
   }
   const otherWarnings = warnings.slice(servedWarnings)

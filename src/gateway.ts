@@ -1,5 +1,7 @@
 // The composition root: makes one Gateway of configuration and store.
 
+import { type Alerts, createAlerts } from './alerts/alerts.ts'
+import { createFailures, type Failures } from './alerts/failures.ts'
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { ReloadAnswer } from './config/reloaded.ts'
 import { createSettings, type Settings } from './config/settings.ts'
@@ -59,6 +61,10 @@ export type Gateway = Relay & {
   refusals: Refusals
   /** What each account did. */
   accounts: Accounts
+  alerts: Alerts
+  failures: Failures
+  /** What alerts tell of the ledger by. */
+  trouble: { failedWrites: number; cause: unknown }
   /** The listening server; undefined before it starts. */
   listener: Listener | undefined
 }
@@ -96,11 +102,14 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
   const memory = createMemory()
   const clock = givenClock ?? Date.now
   const stopwatch = givenClock ?? (() => performance.now())
+  const trouble: Gateway['trouble'] = { failedWrites: 0, cause: undefined }
   const reportFailedLedger = seldom((cause) =>
     log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) }),
   )
   const reportFailedWrite = (cause: unknown): void => {
     gateway?.metrics?.unwritten()
+    trouble.failedWrites++
+    trouble.cause = cause
     reportFailedLedger(cause)
   }
   const settings = createSettings(config, store.settings)
@@ -185,17 +194,23 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     entries,
     reread: undefined,
     accounts: createAccounts(clock),
+    alerts: createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn }),
+    failures: createFailures(stopwatch, () => config.alerts.errorRate.withinMs),
+    trouble,
     listener: undefined,
   }
   return gateway
 }
 
 /** Reports the end of an exchange to the log, the metrics and the live views. */
-export const reportEnded = ({ log, metrics, live, accounts }: Gateway, exchange: Ended, summary: Summary): void => {
+export const reportEnded = (gateway: Gateway, exchange: Ended, summary: Summary): void => {
+  const { log, metrics, live, accounts, failures } = gateway
   log.exchange(exchange, summary)
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
   accounts.ended(exchange, summary)
+  const { outcome } = summary
+  if (outcome === 'done' || outcome === 'failed') failures.count(exchange.model.id, outcome === 'failed')
 }
 
 /** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */

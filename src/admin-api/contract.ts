@@ -231,6 +231,11 @@ export const CONTRACT = {
   },
   'entries.remove': { params: EntryId, output: Done },
   reload: { output: S.Reloaded },
+  'alerts.list': { output: list(S.AlertReceiver) },
+  'alerts.test': {
+    body: input({ receiver: Type.Optional(Given) }),
+    output: list(S.AlertTest),
+  },
   'audit.list': {
     query: input({
       target: Type.Optional(Given),

@@ -78,6 +78,8 @@ export const ROUTES = {
   'entries.put': { method: 'PUT', path: '/entries/:section/:name', access: 'admin', proof: true },
   'entries.remove': { method: 'DELETE', path: '/entries/:section/:name', access: 'admin', proof: true },
   reload: { method: 'POST', path: '/reload', access: 'admin' },
+  'alerts.list': { method: 'GET', path: '/alerts', access: 'admin' },
+  'alerts.test': { method: 'POST', path: '/alerts/test', access: 'admin' },
   'audit.list': { method: 'GET', path: '/audit', access: 'admin' },
   'settings.get': { method: 'GET', path: '/settings', access: 'admin' },
   'settings.put': { method: 'PUT', path: '/settings', access: 'admin' },

@@ -510,6 +510,20 @@ export const Reloaded = Type.Object({
   warnings: Type.Array(Type.String()),
   problems: Type.Array(Type.String()),
 })
+/** Someone the configuration has told of trouble. `to`: a host or addresses, nothing that is secret. */
+export const AlertReceiver = Type.Object({
+  name: Type.String(),
+  kind: oneOf(['webhook', 'email']),
+  format: Nullable(oneOf(['json', 'slack', 'discord'])),
+  to: Type.String(),
+  only: Nullable(Type.Array(Type.String(), { description: 'What it is told of; null: everything.' })),
+  waiting: Count,
+  sent_at: Nullable(Time),
+  failing: Nullable(Type.Object({ since: Time, words: Type.String() })),
+})
+
+/** What became of a test. */
+export const AlertTest = Type.Object({ receiver: Type.String(), ok: Type.Boolean(), words: Type.String() })
 
 export const AuditEntry = Type.Object({
   row: Count,
@@ -606,6 +620,8 @@ export type EntrySection = Static<typeof EntrySection>
 export type Entry = Static<typeof Entry>
 export type Reloaded = Static<typeof Reloaded>
 export type Finding = Static<typeof Finding>
+export type AlertReceiver = Static<typeof AlertReceiver>
+export type AlertTest = Static<typeof AlertTest>
 export type AuditEntry = Static<typeof AuditEntry>
 export type Settings = Static<typeof Settings>
 export type AdminToken = Static<typeof AdminToken>

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
-import type { Account, Member } from '../admin-api/schema.ts'
+import type { Account, AlertReceiver, AlertTest, Member } from '../admin-api/schema.ts'
 import { parseJson } from '../ir/json.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../observe/shown.ts'
@@ -68,6 +68,13 @@ export const remoteBackend = (address: ServerAddress): Backend => {
 /** Accounts live in the server alone: which are kept away is known to the process that calls them. */
 export const remoteAccounts = async (address: ServerAddress): Promise<Account[]> =>
   (await callServer(address, 'accounts.list')).items
+
+export const remoteReceivers = async (address: ServerAddress): Promise<AlertReceiver[]> =>
+  (await callServer(address, 'alerts.list')).items
+
+/** `receiver` undefined: all of them. */
+export const testReceivers = async (address: ServerAddress, receiver?: string): Promise<AlertTest[]> =>
+  (await callServer(address, 'alerts.test', receiver === undefined ? {} : { receiver })).items
 
 export const remoteMembers = async (address: ServerAddress): Promise<Member[]> =>
   (await callServer(address, 'members.list')).items

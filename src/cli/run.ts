@@ -5,6 +5,7 @@ import { nearest } from '../lib/nearest.ts'
 import { isStoreError } from '../store/store.ts'
 import { accounts } from './accounts.ts'
 import { adminResetLink } from './admin/reset-link.ts'
+import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
 import type { Command, Group } from './command.ts'
 import { complete } from './complete.ts'
@@ -43,6 +44,7 @@ export const COMMANDS: (Command | Group)[] = [
   usage,
   models,
   accounts,
+  alerts,
   {
     name: 'members',
     summary: 'Those who may sign in to the dashboard',

@@ -45,6 +45,12 @@ rate: { khr_per_usd: 4100 }
 # stored_answers: { keep: 30d, per_key: 64MB, total: 1GB }   # that clients refer to by id; keep: 0 writes none
 # log: { level: info }
 # metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it
+# alerts:                         # whom it tells of trouble, and of what: docs/operations.md
+#   webhooks:
+#     team: { url: env:SLACK_WEBHOOK, format: slack }         # or discord
+#     pager: { url: https://pager.example/hook, secret: env:ALERT_SECRET, only: [account-resting, storage] }
+#   email: { to: [ops@example.com], from: sluice@example.com, host: mail.example, user: env:SMTP_USER, password: env:SMTP_PASSWORD }
+#   marks: [80, 100]              # per cent of a quota; expiring: 7d, resting: 10m, error_rate: { above: 0.5 }
 `
 
 const NEUTRAL = `providers:                        # remove a vendor you have no account with

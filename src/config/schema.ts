@@ -2,6 +2,7 @@
 // Closed everywhere: a misspelt member is an error, never a silent default.
 
 import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { ALERT_TYPES } from '../alerts/alert.ts'
 import { MODALITIES } from '../catalogue/model.ts'
 import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { KINDS, PASS_WIRES } from '../ir/wire.ts'
@@ -12,6 +13,8 @@ import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 const closed = { additionalProperties: false }
+/** An e-mail address, with or without a name before it. */
+const ADDRESSED = '^[^\\r\\n<>@]*(?:<[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$'
 
 // `allowed` is the sentence an error gives; `secret` keeps the value found out of it. Both are left out of the JSON Schema.
 const duration = (description: string) =>
@@ -265,6 +268,81 @@ const Model = Type.Object(
   closed,
 )
 
+const only = Type.Optional(
+  Type.Array(oneOf(ALERT_TYPES, 'What is told of'), { description: 'It is told of these alone', minItems: 1 }),
+)
+
+const Alerts = Type.Object(
+  {
+    webhooks: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          {
+            url: Type.String({
+              description: 'Where it is posted to: env:NAME, file:PATH or the URL itself',
+              minLength: 1,
+              secret: true,
+              allowed: 'an http or https URL, env:NAME or file:PATH',
+            }),
+            format: Type.Optional(oneOf(['json', 'slack', 'discord'], 'What it is sent (default json)')),
+            secret: Type.Optional(
+              secret('What it is signed with, by Standard Webhooks: env:NAME, file:PATH or the secret; json needs one'),
+            ),
+            only,
+          },
+          closed,
+        ),
+        { description: 'By names of your own' },
+      ),
+    ),
+    email: Type.Optional(
+      Type.Object(
+        {
+          to: Type.Array(Type.String({ pattern: ADDRESSED, allowed: 'an e-mail address' }), { minItems: 1 }),
+          from: Type.String({
+            description: 'The sender, such as sluice@example.com',
+            pattern: ADDRESSED,
+            allowed: 'an e-mail address',
+          }),
+          host: Type.String({ description: 'The mail server (SMTP)', minLength: 1 }),
+          port: Type.Optional(Type.Integer({ description: 'Default 587; 465 for tls', minimum: 1, maximum: 65535 })),
+          security: Type.Optional(oneOf(['starttls', 'tls', 'none'], 'What it insists on (default starttls)')),
+          user: Type.Optional(secret('env:NAME, file:PATH or the name itself')),
+          password: Type.Optional(secret('env:NAME, file:PATH or the password itself')),
+          only,
+        },
+        closed,
+      ),
+    ),
+    marks: Type.Optional(
+      Type.Array(Type.Number({ exclusiveMinimum: 0, maximum: 100, allowed: 'a number of per cent from 1 to 100' }), {
+        description: 'Per cent of a quota that are told of (default 80 and 100)',
+        minItems: 1,
+      }),
+    ),
+    expiring: Type.Optional(duration('How long before its end a key or credential is told of (default 7d)')),
+    resting: Type.Optional(duration('How long an account has not answered when it is told of (default 10m)')),
+    error_rate: Type.Optional(
+      Type.Object(
+        {
+          above: Type.Optional(
+            Type.Number({
+              description: "The share of a model's requests that fail (default 0.5)",
+              minimum: 0,
+              exclusiveMaximum: 1,
+            }),
+          ),
+          requests: Type.Optional(Type.Integer({ description: 'Of so many at least (default 20)', minimum: 1 })),
+          within: Type.Optional(duration('In this time (default 10m)')),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, description: 'Whom the gateway tells of trouble, and of what (docs/operations.md)' },
+)
+
 /** The file. Every member is optional. */
 export const FileSchema = Type.Object(
   {
@@ -433,6 +511,7 @@ export const FileSchema = Type.Object(
         closed,
       ),
     ),
+    alerts: Type.Optional(Alerts),
     admin: Type.Optional(
       Type.Object(
         {

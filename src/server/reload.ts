@@ -40,6 +40,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   storedAnswers: { path: 'stored_answers' },
   log: { path: 'log', byName: true },
   metrics: { path: 'metrics', byName: true },
+  alerts: { path: 'alerts', byName: true },
 }
 
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
@@ -48,6 +49,7 @@ export const reload = async (gateway: Gateway, before: Config, next: Config): Pr
   setBudget(gateway)
   gateway.log.setLevel(gateway.config.log.level)
   await applyMetrics(gateway)
+  gateway.alerts.reconfigured()
   return changes(before, next, gateway.settings.overridden())
 }
 

@@ -14,6 +14,7 @@ import { disconnect } from '../relay/exchange.ts'
 import { patiently } from '../store/patience.ts'
 import { openStore } from '../store/sqlite/index.ts'
 import type { Store } from '../store/store.ts'
+import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
 import type { Listening } from './listener.ts'
 import { startPruning } from './pruning.ts'
@@ -76,6 +77,7 @@ const startWith = async (
   const unwatchEntries = watchEntries(gateway)
   const stopPruning = startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
+  const stopAlerting = startAlerting(gateway)
   const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
     makeRoom: roomMaker(all),
     tell: (told) => log.warn(told),
@@ -97,6 +99,7 @@ const startWith = async (
     await until(() => gateway.open.size === 0, COUNT_MS)
     stopPruning()
     stopRenewing()
+    await stopAlerting()
     unwatchDescriptors()
     stopPolling(gateway)
     unwatchEntries()

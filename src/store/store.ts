@@ -1,5 +1,6 @@
 // The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
 
+import type { AlertStore } from '../alerts/alert.ts'
 import type { Budgets } from '../keys/budgets.ts'
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
@@ -55,6 +56,7 @@ export type Store = {
   refusals: RefusalStore
   background: BackgroundStore
   answers: AnswerStore
+  alerts: AlertStore
   insight: Insight
   /** Blocks: for commands, which have nothing else to do. */
   usage(query: UsageQuery): UsageTable

@@ -9,6 +9,7 @@ import { clientAddress, isTrusted } from '../address.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accountChanges } from './account-changes.ts'
 import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { type Call, type Caller, type Handlers, requireAccess, requireFactor, requireProof } from './call.ts'
 import { identify, isSecure, requireOwnOrigin } from './caller.ts'
@@ -42,6 +43,7 @@ const HANDLERS: Handlers = {
   ...accounts,
   ...accountChanges,
   ...entries,
+  ...alerts,
   ...audit,
   ...settings,
   ...tokens,

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { createPrivate } from '../../lib/private-file.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
+import { createAlertStore } from './alerts.ts'
 import { createBackground } from './background.ts'
 import { undoSetAside } from './backup.ts'
 import { createBudgetRing } from './budgets.ts'
@@ -170,6 +171,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     },
     background: createBackground(orm),
     answers: createKeptAnswers(db, (run) => orm.transaction(run, { behavior: 'immediate' }), clock, journal.wrote),
+    alerts: createAlertStore(orm, change),
     ...queries,
     insight,
     usage: afterSettling((query) => readUsage(db, query)),

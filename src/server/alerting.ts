@@ -1,0 +1,29 @@
+// Looks for what whoever runs the gateway is to be told of, beside the requests.
+
+import type { Gateway } from '../gateway.ts'
+import { alertRules } from './alert-rules.ts'
+
+const EVERY_MS = 5_000
+
+/** Looks until the returned function is called, once more then. Does not keep the process alive. */
+export const startAlerting = (gateway: Gateway, everyMs = EVERY_MS): (() => Promise<void>) => {
+  const { alerts, log, trouble } = gateway
+  const rules = alertRules(gateway, trouble)
+  const look = (): void => {
+    if (!alerts.isOn()) return
+    try {
+      alerts.look(rules)
+    } catch (cause) {
+      log.warn('alerts could not be looked for', { cause: String(cause) })
+    }
+  }
+  look()
+  const rounds = setInterval(look, everyMs)
+  rounds.unref()
+  alerts.reconfigured()
+  return async () => {
+    clearInterval(rounds)
+    look()
+    await alerts.stop()
+  }
+}
