@@ -46,7 +46,7 @@ rate: { khr_per_usd: 4100 }
 # log: { level: info }
 # metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it
 # alerts:                         # whom it tells of trouble, and of what: docs/operations.md
-#   webhooks:
+#   webhooks:                     # by names of your own; only: [quota, storage] tells of these alone
 #     team: { url: env:SLACK_WEBHOOK, format: slack }         # or discord
 #     pager: { url: https://pager.example/hook, secret: env:ALERT_SECRET, only: [account-resting, storage] }
 #   email: { to: [ops@example.com], from: sluice@example.com, host: mail.example, user: env:SMTP_USER, password: env:SMTP_PASSWORD }

@@ -573,10 +573,13 @@ export const ENTRY_SCHEMAS = {
 /** The JSON Schema of the file, for editors. */
 export const configJsonSchema = (): Record<string, unknown> => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
-  ...JSON.parse(JSON.stringify(FileSchema, (name, value) => (KEPT_OUT.has(name) ? undefined : value))),
+  ...JSON.parse(JSON.stringify(FileSchema, (name, value) => (isKeptOut(name, value) ? undefined : value))),
 })
 
 const KEPT_OUT = new Set(['allowed', 'secret'])
+
+/** A member of the file may have the same name. */
+const isKeptOut = (name: string, value: unknown): boolean => KEPT_OUT.has(name) && typeof value !== 'object'
 
 const WORDS: Words = { list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
 

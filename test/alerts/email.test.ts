@@ -1,7 +1,7 @@
 // E-mails by a real SMTP server: secured as the configuration insists, with a login, and refused.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,15 +9,12 @@ import { join } from 'node:path'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Email } from '../../src/alerts/alert.ts'
 import { type Sent, send } from '../../src/alerts/send.ts'
+import { SELF_SIGNED } from '../support/self-signed.ts'
 import { alertOf } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-mail-'))
-const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-const made = Bun.spawnSync([
-  ...['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
-  ...['-addext', 'subjectAltName=DNS:localhost', '-keyout', keyFile, '-out', certFile],
-])
-beforeAll(() => expect(made.exitCode).toBe(0))
+const certFile = join(folder, 'cert.pem')
+writeFileSync(certFile, SELF_SIGNED.cert)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type Mail = { from: string; to: string[]; text: string; secure: boolean; user: string | undefined }
@@ -31,7 +28,7 @@ afterEach(async () => {
 const startPost = async (options: SMTPServerOptions = {}): Promise<Post> => {
   const mails: Mail[] = []
   const server = new SMTPServer({
-    ...{ key: readFileSync(keyFile), cert: readFileSync(certFile), authOptional: true, logger: false, ...options },
+    ...{ ...SELF_SIGNED, authOptional: true, logger: false, ...options },
     onAuth: ({ username, password }, _, done) =>
       password === 'right' ? done(null, { user: username ?? '' }) : done(new Error('wrong password: top secret')),
     onData: (stream, { envelope, secure, user }, done) => {

@@ -4,31 +4,11 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { databasePath } from '../../src/config.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
+import { startHook, webhook } from '../alerts/support.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { SELF_SIGNED } from '../support/self-signed.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 import { openTerminal, type Said, type Terminal } from './terminal.ts'
-
-/** Of localhost, signed by itself. */
-const SELF_SIGNED = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjDKo9BtcjQFZ6GQW
-wABSxag/t36wGgYBlMrVVIzb7qKhRANCAATTMu80mtFAFIzxspDHbdWOthBRW5dv
-5REhnZFTIaHx7jdC4phyEgxPtQmgwgmVek10Nthu0JyPjeEtSzwMZyLH
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBfzCCASWgAwIBAgIUf5rpZ0mY1va/TsLlPFmXX0vaHUcwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNDAwMjk0MVoYDzIxMjYxMDMx
-MDAyOTQxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATTMu80mtFAFIzxspDHbdWOthBRW5dv5REhnZFTIaHx7jdC4phyEgxP
-tQmgwgmVek10Nthu0JyPjeEtSzwMZyLHo1MwUTAdBgNVHQ4EFgQUB3r4KDU9V8p8
-PorFOB+n7OuIM4kwHwYDVR0jBBgwFoAUB3r4KDU9V8p8PorFOB+n7OuIM4kwDwYD
-VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA6yvRCeJ1BjAEyuW83tTL
-ESIDfERJxEQLsAr0wIa7dL4CIFftUb6f4GilOr8L1b5EztKVbX+nZiNqhxQFGP89
-Mtut
------END CERTIFICATE-----
-`,
-}
 
 const DAY_MS = 86_400_000
 const hello = { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
@@ -270,6 +250,26 @@ describe('the same words', () => {
       }
       expect(JSON.parse((await type('keys', 'show', key.id, '--json')).out)).toMatchObject({ label })
     }
+  })
+})
+
+describe('alerts', () => {
+  test('are listed, and tested with an exit code for scripts', async () => {
+    expect((await remote('alerts')).out).toContain('names nobody')
+    const hook = startHook()
+    desk.server.gateway.config.alerts.receivers = [webhook('pager', hook.url, { only: ['storage'] })]
+    expect((await remote('alerts')).out).toMatch(/pager +json +127\.0\.0\.1:\d+ +storage +0 +-/)
+    expect(await remote('alerts', 'test')).toMatchObject({ code: 0, out: 'pager: it took the test' })
+    hook.behave(404)
+    expect(await remote('alerts', 'test', 'pager')).toMatchObject({ code: 1, out: 'pager: it answers 404' })
+    expect(await remote('alerts', 'test', 'other')).toMatchObject({ code: 2, err: 'There is no such receiver: pager.' })
+    await hook.stop()
+    desk.server.gateway.config.alerts.receivers = []
+  })
+
+  test('are of a running server alone', async () => {
+    const said = await terminal.type('alerts', 'test')
+    expect(said).toMatchObject({ code: 2, err: expect.stringContaining('Only a running server sends alerts') })
   })
 })
 

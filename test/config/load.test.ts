@@ -72,9 +72,24 @@ trust_proxy: [10.0.0.0/8, "2001:db8::7"]
 hide_forbidden_models: true
 log: { level: debug }
 metrics: { enabled: true, token: env:METRICS }
+alerts:
+  webhooks:
+    team: { url: env:HOOK, format: slack }
+    pager: { url: "https://pager.test/hook", secret: env:METRICS, only: [storage] }
+  email: { to: [ops@example.com], from: Gateway <sluice@example.com>, host: mail.test, user: env:KEY_A, password: env:KEY_B }
+  marks: [100, 50, 100]
+  expiring: 3d
+  resting: 5m
+  error_rate: { above: 0.25, within: 1h }
 `
 
-const WHOLE_ENV = { KEY_A: 'a', KEY_B: 'b', SPARE_URL: 'http://spare.test', METRICS: 'm' }
+const WHOLE_ENV = {
+  KEY_A: 'a',
+  KEY_B: 'b',
+  SPARE_URL: 'http://spare.test',
+  METRICS: 'm',
+  HOOK: 'https://hooks.test/T0/secret',
+}
 const WHOLE_FILES = { 'spare.key': 's\n' }
 
 describe('a configuration', () => {
@@ -147,6 +162,27 @@ describe('a configuration', () => {
       hideForbiddenModels: true,
       log: { level: 'debug' },
       metrics: { enabled: true, token: 'm' },
+      alerts: {
+        receivers: [
+          { kind: 'webhook', name: 'team', url: 'https://hooks.test/T0/secret', format: 'slack', secret: undefined },
+          {
+            kind: 'webhook',
+            name: 'pager',
+            url: 'https://pager.test/hook',
+            format: 'json',
+            secret: 'm',
+            only: ['storage'],
+          },
+          {
+            ...{ kind: 'email', name: 'email', to: ['ops@example.com'], from: 'Gateway <sluice@example.com>' },
+            ...{ host: 'mail.test', port: 587, security: 'starttls', login: { user: 'a', password: 'b' } },
+          },
+        ],
+        marks: [50, 100],
+        expiringMs: 3 * 86_400_000,
+        restingMs: 300_000,
+        errorRate: { above: 0.25, requests: 20, withinMs: 3_600_000 },
+      },
       aliases: { auto: 'local-llama', fast: 'vendorA-haiku-4-5' },
       fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5', 'local-llama'] },
       brands: [{ neutral: 'vendorA', branded: 'claude' }],
@@ -549,6 +585,30 @@ describe('a wrong configuration is told with its place, what was found and what 
     [{ env: { SLUICE_DATA: '~/sluice' } }, 'SLUICE_DATA: found "~/sluice", allowed: a path as it is'],
     [{ flags: { data: '~' } }, '--data: found "~", allowed: a path as it is'],
     [{ flags: { host: '0.0.0.0:80' } }, '--host: found "0.0.0.0:80", allowed: an address alone, such as 0.0.0.0'],
+    [
+      { yaml: 'alerts: { webhooks: { one: { url: "https://h.test" } } }' },
+      'sluice.yaml: alerts.webhooks.one.secret: found nothing, allowed: env:NAME or file:PATH',
+    ],
+    [
+      { yaml: 'alerts: { webhooks: { one: { url: "ftp://h.test", format: slack } } }' },
+      'sluice.yaml: alerts.webhooks.one.url: found something else, allowed: an http or https URL',
+    ],
+    [
+      { yaml: 'alerts: { webhooks: { email: { url: "https://h.test", format: slack } } }' },
+      'sluice.yaml: alerts.webhooks.email: found the name email, which the e-mail has',
+    ],
+    [
+      { yaml: 'alerts: { email: { to: [a@b.test], from: a@b.test, host: m, user: x } }' },
+      'sluice.yaml: alerts.email: found a user alone, allowed: user and password, or neither',
+    ],
+    [
+      { yaml: 'alerts: { email: { to: [nobody], from: a@b.test, host: m } }' },
+      'sluice.yaml: alerts.email.to[0]: found "nobody", allowed: an e-mail address',
+    ],
+    [
+      { yaml: 'alerts: { webhooks: { one: { url: "https://h.test", format: slack, only: [quotas] } } }' },
+      'did you mean "quota"?',
+    ],
     [{ env: { SLUICE_PORT: '65536' } }, 'SLUICE_PORT: found "65536", allowed: a whole number from 0 to 65535'],
     [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (no such file or folder)'],
     [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (no such file or folder)'],
@@ -593,6 +653,9 @@ describe('a secret is never shown', () => {
     `providers: { vendor_a: { accounts: ["${SECRET}"] } }`,
     `providers: { vendor_a: "${SECRET}" }`,
     `metrics: { token: { value: "${SECRET}" } }`,
+    `alerts: { webhooks: { one: { url: "${SECRET}", format: slack } } }`,
+    `alerts: { webhooks: { one: { url: ["${SECRET}"], secret: { of: "${SECRET}" } } } }`,
+    `alerts: { email: { to: [a@b.test], from: a@b.test, host: m, password: "${SECRET}" } }`,
     `providers: { vendor_a: { accounts: [{ name: m, credential: "${SECRET}" } }`,
   ])('in the problems of %s', (yaml) => {
     const found = problems({ yaml, env: { K: 'k' } })

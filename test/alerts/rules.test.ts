@@ -1,0 +1,303 @@
+// What is found to be told of, by a whole gateway and its own doings.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { AlertType } from '../../src/alerts/alert.ts'
+import type { Holding } from '../../src/alerts/alerts.ts'
+import { createFailures } from '../../src/alerts/failures.ts'
+import { DEFAULT_LIMITS } from '../../src/members/member.ts'
+import { targetName } from '../../src/relay/health.ts'
+import { alertRules } from '../../src/server/alert-rules.ts'
+import { storeError } from '../../src/store/store.ts'
+import { SYSTEM, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Hook, startHook, webhook } from './support.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const START = Date.UTC(2026, 4, 5, 12)
+
+let gateway: TestGateway
+let hook: Hook
+let now = START
+const clock = (): number => now
+
+const jwt = (claims: object): string =>
+  ['{"alg":"none"}', JSON.stringify(claims), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.')
+
+beforeEach(async () => {
+  now = START
+  hook = startHook()
+  hook.behave(503)
+  gateway = await startGateway({ vendorA: hook.url, keys: { vendorA: jwt({ exp: (START + 3 * DAY) / 1_000 }) }, clock })
+  gateway.server.gateway.config.alerts.receivers = [webhook('one', hook.url)]
+})
+afterEach(async () => {
+  await gateway.stop()
+  await hook.stop()
+})
+
+/** A fresh look each time: what it remembers of the one before is another test's. */
+const look = (type: AlertType): Holding[] | undefined => {
+  const found = alertRules(gateway.server.gateway, gateway.server.gateway.trouble).find((rule) => rule.type === type)
+  return found?.look()
+}
+const subjects = (type: AlertType): string[] => (look(type) ?? []).map(({ subject }) => subject)
+
+/** What a key has used, as settled exchanges would have it. */
+const use = (id: string, tokens: number): void => {
+  const { ledger, store } = gateway.server.gateway
+  ledger.flush()
+  const key = store.keys.get(id)
+  if (key !== undefined) key.tokensUsed = tokens
+}
+
+describe('a quota', () => {
+  test.each([
+    [79, undefined],
+    [80, 80],
+    [99.9, 80],
+    [100, 100],
+    [250, 100],
+  ])('of which %d % is used is told at the mark %p', (used, mark) => {
+    const { id } = gateway.issue({ label: 'ci', tokensTotal: 1_000 })
+    use(id, used * 10)
+    const [found] = look('quota') ?? []
+    expect(found?.facts.mark).toBe(mark)
+    if (found !== undefined) expect(found.text).toContain(`"ci" (${id}) has used ${Math.floor(used)} %`)
+  })
+
+  test('is another one once it is renewed or topped up', () => {
+    const { id } = gateway.issue({ tokensTotal: 100, renews: 'day' })
+    const periods = new Set<string | undefined>()
+    const { keys } = gateway.server.gateway.store
+    const see = (): void => {
+      use(id, 90)
+      periods.add(look('quota')?.[0]?.period)
+    }
+    see()
+    see()
+    expect(periods.size).toBe(1)
+    keys.update(id, { addTokens: 5 }, SYSTEM)
+    see()
+    now += DAY
+    keys.renew(id)
+    see()
+    expect(periods.size).toBe(3)
+  })
+
+  test('of a key that is revoked or expired is not told', () => {
+    const { keys } = gateway.server.gateway.store
+    const [revoked, expired] = [
+      gateway.issue({ tokensTotal: 1 }),
+      gateway.issue({ tokensTotal: 1, expiresAt: now + 1 }),
+    ]
+    for (const { id } of [revoked, expired]) use(id, 1)
+    keys.revoke(revoked.id, SYSTEM)
+    now += 2
+    expect(look('quota')).toEqual([])
+  })
+
+  test('is looked at again only where requests ended, keys changed or a minute passed', () => {
+    const { gateway: whole } = gateway.server
+    let passed = 0
+    const [rule] = alertRules({ ...whole, stopwatch: () => passed }, whole.trouble)
+    expect(rule?.look()).toEqual([])
+    expect(rule?.look()).toBeUndefined()
+    gateway.issue()
+    expect(rule?.look()).toEqual([])
+    expect(rule?.look()).toBeUndefined()
+    passed += MINUTE
+    expect(rule?.look()).toEqual([])
+  })
+})
+
+describe('what is about to expire', () => {
+  test('is told: keys, admin tokens and credentials that say when they end', () => {
+    const { store } = gateway.server.gateway
+    const key = gateway.issue({ label: 'old', expiresAt: now + 10 * DAY })
+    const token = store.tokens.add(
+      { label: 'script', hash: 'h', createdBy: undefined, expiresAt: now + 9 * DAY },
+      SYSTEM,
+    )
+    expect(subjects('expiring')).toEqual(['vendor_a/main'])
+    now += 2.5 * DAY
+    expect(subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
+    now += 0.5 * DAY - 1
+    expect(subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
+    now += 1
+    expect(subjects('expiring')).toEqual([key.id, token.id])
+    expect(look('expiring')?.[0]?.text).toBe(`The key "old" (${key.id}) expires on 2026-05-15 at 12:00 UTC.`)
+    now += 7 * DAY
+    expect(subjects('expiring')).toEqual([])
+  })
+
+  test('is not told of what was made for a few days only', () => {
+    gateway.issue({ expiresAt: now + 5 * DAY })
+    expect(subjects('expiring')).toEqual(['vendor_a/main'])
+  })
+})
+
+describe('an account', () => {
+  const target = targetName('vendor_a', 'main', 'vendorA-opus-4-8')
+  const fail = (times: number): void => {
+    const { health } = gateway.server.gateway
+    for (let at = 0; at < times; at++) health.failed(target, health.begin(target))
+  }
+
+  test('that has not answered for ten minutes is told, with its models', () => {
+    fail(5)
+    expect(look('account-resting')).toEqual([])
+    now += 10 * MINUTE - 1
+    expect(look('account-resting')).toEqual([])
+    now += 1
+    expect(look('account-resting')).toMatchObject([
+      {
+        subject: 'vendor_a/main',
+        text: 'The account vendor_a/main has not answered for 10 minutes (5 attempts): vendorA-opus-4-8.',
+        facts: { account: 'vendor_a/main', failures: 5, since: '2026-05-05T12:00:00.000Z' },
+      },
+    ])
+    now += MINUTE
+    gateway.server.gateway.health.succeeded(target)
+    expect(look('account-resting')).toEqual([])
+  })
+
+  test('that failed once and was asked no more is not', () => {
+    fail(1)
+    now += 60 * MINUTE
+    expect(look('account-resting')).toEqual([])
+  })
+
+  test('that is asked so seldom that its breaker never opens is told all the same', () => {
+    for (let at = 0; at < 5; at++) {
+      fail(1)
+      now += 3 * MINUTE
+    }
+    expect(subjects('account-resting')).toEqual(['vendor_a/main'])
+  })
+
+  test('of which nothing is known after a restart may rest still', () => {
+    const rule = alertRules(gateway.server.gateway, gateway.server.gateway.trouble).find(
+      ({ type }) => type === 'account-resting',
+    )
+    expect(rule?.isUnknown?.('vendor_a/main')).toBe(true)
+    expect(rule?.isUnknown?.('vendor_a/gone')).toBe(false)
+    fail(1)
+    expect(rule?.isUnknown?.('vendor_a/main')).toBe(false)
+  })
+
+  test('out of credit is told, until it answers', () => {
+    const { health } = gateway.server.gateway
+    health.troubled(target, 'no-money', 'opus')
+    expect(look('out-of-credit')).toMatchObject([{ subject: 'vendor_a/main', facts: { models: 'vendorA-opus-4-8' } }])
+    health.succeeded(target)
+    expect(look('out-of-credit')).toEqual([])
+  })
+})
+
+describe('the share of failures', () => {
+  test('of a model is told above its bound, of enough requests of late', () => {
+    let passed = 0
+    const failures = createFailures(
+      () => passed,
+      () => 10 * MINUTE,
+    )
+    const count = (failed: number, good: number): void => {
+      for (let at = 0; at < failed; at++) failures.count('m', true)
+      for (let at = 0; at < good; at++) failures.count('m', false)
+    }
+    count(10, 9)
+    expect(failures.of(10 * MINUTE)).toEqual([{ model: 'm', requests: 19, failed: 10 }])
+    passed = 5 * MINUTE
+    count(0, 1)
+    expect(failures.of(10 * MINUTE)).toEqual([{ model: 'm', requests: 20, failed: 10 }])
+    passed = 10 * MINUTE
+    count(1, 0)
+    expect(failures.of(10 * MINUTE)).toEqual([{ model: 'm', requests: 2, failed: 1 }])
+    passed = 60 * MINUTE
+    expect(failures.of(10 * MINUTE)).toEqual([{ model: 'm', requests: 0, failed: 0 }])
+  })
+
+  test('is counted from what clients got', async () => {
+    const ask = { model: 'vendorA-opus-4-8', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
+    gateway.server.gateway.config.alerts.errorRate = { above: 0.5, requests: 3, withinMs: 10 * MINUTE }
+    for (let at = 0; at < 3; at++) await (await gateway.post('/v1/messages', ask)).text()
+    await gateway.idle()
+    expect(look('error-rate')).toMatchObject([
+      { subject: 'vendorA-opus-4-8', facts: { requests: 3, failed: 3, minutes: 10 } },
+    ])
+  })
+})
+
+describe('storage', () => {
+  test('is told of while the database takes no write', () => {
+    const { gateway: whole } = gateway.server
+    expect(look('storage')).toEqual([])
+    const { probe } = whole.store
+    whole.store.probe = () => {
+      throw storeError('The disk is full.')
+    }
+    expect(look('storage')).toMatchObject([
+      { subject: 'database', text: expect.stringMatching(/^The database cannot be written: .*The disk is full\.$/) },
+    ])
+    whole.store.probe = probe
+    expect(look('storage')).toEqual([])
+  })
+
+  test('is told of where the ledger’s writes failed since the last look', () => {
+    const { gateway: whole } = gateway.server
+    const rule = alertRules(whole, whole.trouble).find(({ type }) => type === 'storage')
+    expect(rule?.look()).toEqual([])
+    whole.trouble.failedWrites++
+    whole.trouble.cause = storeError('No room.')
+    expect(rule?.look()).toMatchObject([{ subject: 'database' }])
+    expect(rule?.look()).toEqual([])
+  })
+})
+
+test('an admin who is new is told, those of before and the invited are not', () => {
+  const { gateway: whole } = gateway.server
+  const { store, alerts } = whole
+  const add = (name: string, more: object): void =>
+    void store.members.add({ name, role: 'admin', limits: DEFAULT_LIMITS, ...more }, SYSTEM)
+  add('Ada', { passwordHash: 'x' })
+  const rules = alertRules(whole, whole.trouble).filter(({ type }) => type === 'new-admin')
+  const told = (): string[] => store.alerts.waiting().flatMap(({ alert }) => alert.items.map(({ text }) => text))
+  alerts.look(rules)
+  expect(told()).toEqual([])
+  add('Ida', {})
+  add('Mia', { passwordHash: 'x', role: 'member' })
+  alerts.look(rules)
+  expect(told()).toEqual([])
+  add('Eve', { passwordHash: 'x' })
+  alerts.look(rules)
+  expect(told()).toEqual(['Eve is an admin of the gateway now. If nobody meant that, see Members and the audit.'])
+})
+
+test('a version that has changed the database is told, once', () => {
+  const { gateway: whole } = gateway.server
+  const { store, alerts } = whole
+  const by = (migrations: number): void => {
+    store.alerts.migrations = () => migrations
+    alerts.look(alertRules(whole, whole.trouble).filter(({ type }) => type === 'upgraded'))
+  }
+  for (const migrations of [7, 7, 9, 9]) by(migrations)
+  expect(store.alerts.waiting().map(({ alert }) => [alert.type, alert.items[0]?.migrations])).toEqual([['upgraded', 9]])
+})
+
+test('nothing that is told holds a secret', () => {
+  const { health } = gateway.server.gateway
+  const target = targetName('vendor_a', 'main', 'vendorA-opus-4-8')
+  for (let at = 0; at < 9; at++) health.failed(target, health.begin(target))
+  health.troubled(target, 'no-money', 'opus')
+  const key = gateway.issue({ tokensTotal: 1 })
+  use(key.id, 1)
+  now += 11 * MINUTE
+  const all = alertRules(gateway.server.gateway, gateway.server.gateway.trouble).flatMap((rule) => rule.look() ?? [])
+  expect(all.length).toBeGreaterThan(3)
+  const text = JSON.stringify(all)
+  const [account] = gateway.server.gateway.providers.get('vendor_a')?.accounts ?? []
+  for (const secret of [key.secret, gateway.secret, account?.credential ?? '', 'shared']) {
+    expect(secret).not.toBe('')
+    expect(text).not.toContain(secret)
+  }
+})

@@ -1,0 +1,23 @@
+// A certificate for tests, and its key: known to everyone, trusted by who is told to.
+
+/** Of localhost, signed by itself. */
+export const SELF_SIGNED = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjDKo9BtcjQFZ6GQW
+wABSxag/t36wGgYBlMrVVIzb7qKhRANCAATTMu80mtFAFIzxspDHbdWOthBRW5dv
+5REhnZFTIaHx7jdC4phyEgxPtQmgwgmVek10Nthu0JyPjeEtSzwMZyLH
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUf5rpZ0mY1va/TsLlPFmXX0vaHUcwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNDAwMjk0MVoYDzIxMjYxMDMx
+MDAyOTQxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATTMu80mtFAFIzxspDHbdWOthBRW5dv5REhnZFTIaHx7jdC4phyEgxP
+tQmgwgmVek10Nthu0JyPjeEtSzwMZyLHo1MwUTAdBgNVHQ4EFgQUB3r4KDU9V8p8
+PorFOB+n7OuIM4kwHwYDVR0jBBgwFoAUB3r4KDU9V8p8PorFOB+n7OuIM4kwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA6yvRCeJ1BjAEyuW83tTL
+ESIDfERJxEQLsAr0wIa7dL4CIFftUb6f4GilOr8L1b5EztKVbX+nZiNqhxQFGP89
+Mtut
+-----END CERTIFICATE-----
+`,
+}
