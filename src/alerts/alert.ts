@@ -79,6 +79,12 @@ export type AlertStore = {
 /** `send`: it was taken; `give-up`: not within the time it is kept; `drop`: too many were waiting. */
 export type DeliveryEnd = 'send' | 'give-up' | 'drop'
 
+/** `words`: why not, the end of a sentence about the receiver; `retryAfterMs`: how long it asked to be left alone. */
+export type Sent = { ok: true } | { ok: false; words: string; retryAfterMs?: number | undefined }
+
+/** How long a receiver may take. */
+export const PATIENCE_MS = 10_000
+
 /** A first line for people. */
 export const titleOf = ({ type }: Alert): string => TITLES[type]
 

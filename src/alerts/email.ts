@@ -2,8 +2,7 @@
 
 import { iso } from '../lib/iso-time.ts'
 import { codeOf } from '../lib/system-code.ts'
-import { type Alert, type Email, linesOf, titleOf } from './alert.ts'
-import { PATIENCE_MS, type Sent } from './send.ts'
+import { type Alert, type Email, linesOf, PATIENCE_MS, type Sent, titleOf } from './alert.ts'
 
 export const sendByEmail = async (email: Email, alert: Alert, signal: AbortSignal): Promise<Sent> => {
   const { createTransport } = await import('nodemailer')

@@ -1,12 +1,6 @@
 // One try to send an alert to one receiver.
 
-import type { Alert, Receiver } from './alert.ts'
-
-/** `words`: why not, the end of a sentence about the receiver; `retryAfterMs`: how long it asked to be left alone. */
-export type Sent = { ok: true } | { ok: false; words: string; retryAfterMs?: number | undefined }
-
-/** How long a receiver may take. */
-export const PATIENCE_MS = 10_000
+import { type Alert, PATIENCE_MS, type Receiver, type Sent } from './alert.ts'
 
 /** Never throws. `stop` ends it early. */
 export const send = async (

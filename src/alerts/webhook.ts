@@ -3,9 +3,8 @@
 
 import { createHmac } from 'node:crypto'
 import { codeOf } from '../lib/system-code.ts'
-import type { Alert, Webhook } from './alert.ts'
+import type { Alert, Sent, Webhook } from './alert.ts'
 import { bodyFor } from './body.ts'
-import type { Sent } from './send.ts'
 
 /** `nowMs`: the receiver may turn away what was signed long ago, so each try is signed anew. */
 export const sendToWebhook = async (

@@ -15,7 +15,7 @@ const hooked = (): Hook => {
   return hook
 }
 
-const setUp = (receivers: Receiver[], { now = () => 0, patienceMs = 10_000 } = {}) => {
+const setUp = (receivers: Receiver[], { now = (): number => 0, patienceMs = 10_000 } = {}) => {
   const pauses = createPauses()
   const ends = createEnds()
   const failures: { receiver: string; words: string }[] = []

@@ -114,10 +114,8 @@ describe('what is about to expire', () => {
   test('is told: keys, admin tokens and credentials that say when they end', () => {
     const { store } = gateway.server.gateway
     const key = gateway.issue({ label: 'old', expiresAt: now + 10 * DAY })
-    const token = store.tokens.add(
-      { label: 'script', hash: 'h', createdBy: undefined, expiresAt: now + 9 * DAY },
-      SYSTEM,
-    )
+    const { id: createdBy } = store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS }, SYSTEM)
+    const token = store.tokens.add({ label: 'script', hash: 'h', createdBy, expiresAt: now + 9 * DAY }, SYSTEM)
     expect(subjects('expiring')).toEqual(['vendor_a/main'])
     now += 2.5 * DAY
     expect(subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
