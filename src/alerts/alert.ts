@@ -5,6 +5,7 @@ import type { Actor } from '../keys/key.ts'
 /** What alerts are of, in the order they are documented. */
 export const ALERT_TYPES = [
   'quota',
+  'budget',
   'expiring',
   'account-resting',
   'out-of-credit',
@@ -90,6 +91,7 @@ export const titleOf = ({ type }: Alert): string => TITLES[type]
 
 const TITLES: Readonly<Record<Alert['type'], string>> = {
   quota: 'A token quota is nearly or wholly used up',
+  budget: 'A budget is nearly or wholly used up',
   expiring: 'A key or credential is about to expire',
   'account-resting': 'A provider account does not answer',
   'out-of-credit': 'A provider account is out of credit',

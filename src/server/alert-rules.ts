@@ -3,7 +3,9 @@
 import { statfsSync } from 'node:fs'
 import type { Holding, Rule } from '../alerts/alerts.ts'
 import type { Gateway } from '../gateway.ts'
+import { type Budget, marksPassed, ownerOfBudget, usedOf } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
+import type { Renewal } from '../keys/renewal.ts'
 import { iso } from '../lib/iso-time.ts'
 import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
 import { type Standing, targetName } from '../relay/health.ts'
@@ -21,6 +23,7 @@ export type Trouble = { failedWrites: number; cause: unknown }
 
 export const alertRules = (gateway: Gateway, trouble: Trouble): Rule[] => [
   quotas(gateway),
+  budgets(gateway),
   expiring(gateway),
   resting(gateway),
   outOfCredit(gateway),
@@ -58,13 +61,12 @@ const quotas = (gateway: Gateway): Rule => {
     const used = tokensTotal <= 0 ? 0 : (tokensUsed / tokensTotal) * 100
     const mark = config.alerts.marks.findLast((each) => used >= each)
     if (mark === undefined) return []
-    const renews = key.renews === undefined ? '' : `, which renews every ${key.renews}`
     return [
       {
         subject: id,
         // A quota that was renewed or topped up is another one.
         period: `${mark}@${key.renewedAt ?? 0}/${tokensTotal}`,
-        text: `The key ${named(label, id)} has used ${Math.floor(used)} % of its quota of ${tokensTotal} tokens${renews}.`,
+        text: `The key ${named(label, id)} has used ${Math.floor(used)} % of its quota of ${tokensTotal} tokens${renewalIn(key.renews)}.`,
         facts: { key: id, label, mark, used: tokensUsed, total: tokensTotal, renews: key.renews ?? null },
       },
     ]
@@ -82,6 +84,41 @@ const quotas = (gateway: Gateway): Rule => {
     ),
   }
 }
+
+const budgets = (gateway: Gateway): Rule => {
+  const { store, live } = gateway
+  const markOf = (budget: Budget): Holding[] => {
+    const { id, unit, amount, renews, since } = budget
+    const mark = marksPassed(budget, 0).at(-1)
+    // Nothing is used up by a budget of nothing.
+    if (mark === undefined || amount === 0) return []
+    const used = usedOf(budget)
+    const { kind, id: owner } = ownerOfBudget(id)
+    const whose = kind === 'gateway' ? 'the gateway' : `the ${kind} ${named(store.budgets.nameOf(id) ?? owner, owner)}`
+    const much = unit === 'usd' ? `${(amount / 1e6).toFixed(2)} USD` : `${amount} tokens`
+    const share = Math.floor((used / amount) * 100)
+    return [
+      {
+        subject: id,
+        period: `${mark}@${since}/${amount} ${unit}`,
+        text: `The budget of ${whose} is used to ${share} %: ${much}${renewalIn(renews)}.`,
+        facts: { budget: id, mark, unit, used, total: amount, renews: renews ?? null },
+      },
+    ]
+  }
+  return {
+    type: 'budget',
+    look: whenChanged(
+      gateway,
+      MINUTE_MS,
+      () => `${live.counts().finished} ${store.audit({ limit: 1 })[0]?.row}`,
+      () => store.budgets.list().flatMap(markOf),
+    ),
+  }
+}
+
+const renewalIn = (renews: Renewal | undefined): string =>
+  renews === undefined ? '' : `, which renews every ${renews}`
 
 const expiring = (gateway: Gateway): Rule => {
   const { store, clock, config } = gateway

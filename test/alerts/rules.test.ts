@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { AlertType } from '../../src/alerts/alert.ts'
 import type { Holding } from '../../src/alerts/alerts.ts'
 import { createFailures } from '../../src/alerts/failures.ts'
+import { budgetOf, GATEWAY } from '../../src/keys/budget.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { targetName } from '../../src/relay/health.ts'
 import { alertRules } from '../../src/server/alert-rules.ts'
@@ -107,6 +108,27 @@ describe('a quota', () => {
     expect(rule?.look()).toBeUndefined()
     passed += MINUTE
     expect(rule?.look()).toEqual([])
+  })
+})
+
+describe('a budget', () => {
+  test('is told at its own marks, with whose it is', () => {
+    const { budgets } = gateway.server.gateway.store
+    const { id } = gateway.issue({ label: 'ci' })
+    const terms = { unit: 'usd', amount: 50_000_000, renews: 'month', warnAt: [50, 90] } as const
+    const own = budgets.set(budgetOf('key', id), terms, SYSTEM)
+    const whole = budgets.set(GATEWAY, { ...terms, unit: 'tokens', amount: 1_000, renews: undefined }, SYSTEM)
+    const use = (microUsd: number, tokens: number): void => {
+      if (own !== undefined) Object.assign(own.used, { microUsd })
+      if (whole !== undefined) Object.assign(whole.used, { tokens })
+    }
+    use(24_999_999, 499)
+    expect(look('budget')).toEqual([])
+    use(25_000_000, 990)
+    expect((look('budget') ?? []).map(({ text, facts }) => [text, facts.mark]).sort()).toEqual([
+      ['The budget of the gateway is used to 99 %: 1000 tokens.', 90],
+      [`The budget of the key "ci" (${id}) is used to 50 %: 50.00 USD, which renews every month.`, 50],
+    ])
   })
 })
 
