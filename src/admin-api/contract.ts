@@ -180,7 +180,7 @@ export const CONTRACT = {
     query: input({
       ...Range,
       step: Type.Optional(S.Step),
-      by: oneOf(['none', 'model', 'key'], { default: 'none' }),
+      by: oneOf(['none', 'model', 'key', 'member', 'team', 'account', 'provider', 'tag'], { default: 'none' }),
       most: Most,
       key: Type.Optional(Given),
       model: Type.Optional(Given),
@@ -190,7 +190,7 @@ export const CONTRACT = {
   'usage.table': {
     query: input({
       ...Range,
-      by: oneOf(['model', 'key', 'day'], { default: 'model' }),
+      by: oneOf(['model', 'key', 'member', 'team', 'account', 'provider', 'tag', 'day'], { default: 'model' }),
       key: Type.Optional(Given),
     }),
     output: S.UsageTable,

@@ -228,12 +228,13 @@ export const Sums = Type.Object({
 export const Point = Type.Composite([Type.Object({ at: Time }), Sums])
 
 /**
- * One line of a chart: `group` is a model id, a key id, `all`, or `other` for all groups past the largest. It has a
+ * One line of a chart: `group` is as in the table, `all`, or `other` for all groups past the largest. It has a
  * point for every step from `since` to `until`, empty ones included.
  */
 export const Series = Type.Object({
   group: Type.String(),
   label: Type.String(),
+  place: Type.Integer({ minimum: 0, description: 'Where it stands among its kind, whatever it used.' }),
   totals: Sums,
   points: Type.Array(Point),
 })
@@ -269,13 +270,21 @@ export const Usage = Type.Object({
 /** Calls of tools that ran at the vendor, by tool. */
 const ServerToolCalls = Type.Record(Type.String(), Count, { description: 'Calls of tools that ran at the vendor.' })
 
-/** Sums by group, whole: `group` is a model id, a key id or a UTC day (`2026-09-01`), in that order. */
+/**
+ * Sums by group, whole: `group` is the id of a model, key, member or team, `provider/account`, a provider, a tag or a UTC day
+ * (`2026-09-01`), in that order; '' is what has none.
+ */
 export const UsageTable = Type.Object({
   /** From when it counts, which may be earlier than was asked for; null: from the beginning. */
   since: Nullable(Time),
   rows: Type.Array(
     Type.Composite([
-      Type.Object({ group: Type.String(), label: Type.String(), server_tools: Type.Optional(ServerToolCalls) }),
+      Type.Object({
+        group: Type.String(),
+        label: Type.String(),
+        owner: Type.Optional(Nullable(Type.String({ description: 'By key: the name of the member whose it is.' }))),
+        server_tools: Type.Optional(ServerToolCalls),
+      }),
       Sums,
     ]),
   ),

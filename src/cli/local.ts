@@ -6,6 +6,7 @@ import { type Config, databasePath } from '../config.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
+import { labelsOf, ownersOf } from '../observe/groups.ts'
 import { type ShownKey, shownKey, shownModel, shownSums } from '../observe/shown.ts'
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
@@ -72,13 +73,15 @@ export const localBackend = (where: Where, io: Io): Backend => {
     usage: ({ keyId, ...query }) =>
       read((store) => {
         if (keyId !== undefined) requireKey(store, keyId)
-        const labelOf = (group: string) => (query.by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
+        const labelOf = labelsOf(store, query.by)
+        const ownerOf = ownersOf(store)
         const { since, rows } = store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
         return {
           since: isoOrNull(since),
           rows: rows.map((row) => ({
             ...shownSums(row),
             ...{ group: row.group, label: labelOf(row.group) },
+            ...(query.by === 'key' ? { owner: ownerOf(row.group) } : {}),
             ...(row.serverTools === undefined ? {} : { server_tools: row.serverTools }),
           })),
           khr_per_usd: settingsOf(store).khr_per_usd,

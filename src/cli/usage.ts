@@ -3,8 +3,9 @@
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
+import { usageCsv } from '../lib/usage-csv.ts'
 import type { ShownSums } from '../observe/shown.ts'
-import type { UsageQuery } from '../store/usage.ts'
+import { isOfAccounts, USAGE_BY, type UsageBy } from '../store/usage.ts'
 import { BACKEND_FLAGS } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
@@ -14,11 +15,9 @@ import { openBackend } from './open-backend.ts'
 import { readSince } from './read.ts'
 import { columns, grouped, inert, khr, usd } from './table.ts'
 
-const BY = ['model', 'key', 'day'] as const
-
 export const usage = command({
   name: 'usage',
-  summary: 'Tokens and cost, by model, key or day',
+  summary: 'Tokens and cost, by model, key, member, team, account, provider, tag or day',
   args: {
     key: { type: 'string', valueHint: 'KEY', description: 'Only this key, by its id or label' },
     since: {
@@ -34,17 +33,20 @@ export const usage = command({
     },
     by: {
       type: 'enum',
-      options: [...BY],
-      valueHint: 'model|key|day',
-      description: 'What each row is; days are UTC',
+      options: [...USAGE_BY],
+      valueHint: 'WHAT',
+      description:
+        'What each row is: model, key, member, team, account, provider, tag (of x-gateway-tag) or day; days are UTC',
       default: 'model',
     },
+    csv: { type: 'boolean', description: 'Print a table for spreadsheets, with raw figures and a row of totals' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
   examples: [
     'sluice usage --since 30d --by day',
     'sluice usage --by key --since 2026-09-01 --until 2026-10-01',
+    'sluice usage --by member --since 30d --csv > usage.csv',
     'sluice usage --key key_8Fq… --json',
   ],
   run: async (args, io) => {
@@ -54,12 +56,19 @@ export const usage = command({
       throw usageError('--until must be later than --since.')
     if (sinceMs !== undefined && sinceMs > io.now())
       io.err('note: --since is in the future: nothing has been used since then')
-    const by = args.by as UsageQuery['by']
+    const by = args.by as UsageBy
+    if (args.csv && args.json) throw usageError('--csv and --json cannot be used together.')
+    if (args.key !== undefined && isOfAccounts(by))
+      throw usageError(`--by ${by} is summed over all keys together: leave --key out.`)
     const backend = await openBackend(args, io)
     const keyId = args.key === undefined ? undefined : await idOf(backend, args.key)
     const { since, rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId })
     if (since !== null && sinceMs !== undefined && sinceMs - Date.parse(since) >= HOUR_MS)
-      io.err(`note: single hours of ${since.slice(0, 10)} are no longer kept: the whole day is counted`)
+      io.err(
+        by === 'tag'
+          ? `note: tags are counted by whole days: from ${since.slice(0, 10)} on`
+          : `note: single hours of ${since.slice(0, 10)} are no longer kept: the whole day is counted`,
+      )
     const all = total(rows)
     if (args.json) {
       printJson(io, {
@@ -69,11 +78,17 @@ export const usage = command({
         khr_per_usd,
         rows: rows.map((row) => ({
           label: row.label,
+          ...(row.owner === undefined ? {} : { owner: row.owner }),
           ...rowJson(row.group, row, khr_per_usd),
           ...toolsJson(row.server_tools),
         })),
         total: { ...rowJson('total', all, khr_per_usd), ...toolsJson(totalTools(rows)) },
       })
+      return EXIT.ok
+    }
+    if (args.csv) {
+      const titled = rows.map(({ group, label, owner, ...sums }) => ({ group, label, owner, sums }))
+      io.out(usageCsv(by, titled, all, khr_per_usd).trimEnd())
       return EXIT.ok
     }
     const line = (group: string, sums: ShownSums) => [

@@ -13,6 +13,7 @@ import { costMicroUsd } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
 import type { Ledger, ReserveAsk, Resumed, Settled, Settlement } from './ledger.ts'
+import { createTags } from './tags.ts'
 import { createWriter, type Timers } from './writer.ts'
 
 /** By catalogue id. */
@@ -75,6 +76,7 @@ export const createLedger = ({
   })
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
+  const tags = createTags(journal.tags)
   const heldOf = new Map<BudgetId, Spent>()
 
   const hold = ({ keyId, budgets: counted }: OpenExchange, tokens: number, microUsd: number): void => {
@@ -161,6 +163,7 @@ export const createLedger = ({
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
       const shortage = journal.shortage()
       if (shortage !== undefined) throw notRecorded(shortage)
+      const now = clock()
       const inForce = prices()
       const counted = budgets.of(key)
       const per = counted.length === 0 ? undefined : mostPer(ask, inForce)
@@ -176,13 +179,13 @@ export const createLedger = ({
         model: ask.model,
         wire: ask.wire,
         stream: ask.stream,
-        startedAt: clock(),
+        startedAt: now,
         inputEstimate: toCount(ask.inputEstimate),
         reserved,
         reservedMicroUsd,
         budgets: counted.length === 0 ? NO_BUDGETS : counted.map(({ id }) => id),
         address: ask.address,
-        tag: ask.tag,
+        tag: ask.tag === undefined ? undefined : tags(key.id, ask.tag, now),
         held: reserved,
         heldMicroUsd: reservedMicroUsd,
         per,

@@ -65,6 +65,8 @@ export type Batch = {
 }
 
 export type Journal = {
+  /** What a key is billed as on a UTC day (its first millisecond), by its own words. */
+  tags(keyId: string, day: number): string[]
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
    * Throws a StoreError where another process is the writer. `writeSettled` is called before this process reads

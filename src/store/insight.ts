@@ -3,21 +3,23 @@
 
 import type { Outcome } from '../ledger/ledger.ts'
 import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
-import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './usage.ts'
+import type { ExchangeRow, UsageBy, UsageQuery, UsageRow, UsageTable } from './usage.ts'
 
 /** How long a step is. */
 export const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const
+
+export type SeriesBy = 'none' | Exclude<UsageBy, 'day'>
 
 /** Sums of one step. `at`: the first millisecond of the hour or UTC day; `group` as asked for, `all` for `none`. */
 export type SeriesRow = UsageRow & { at: number }
 
 /**
- * Steps that begin in [`since`, `until`), both on a step's boundary. `keyIds` absent: every key, by `none` or `model`
- * only. Empty steps are left out.
+ * Steps that begin in [`since`, `until`), both on a step's boundary. `keyIds` absent: every key, not by `key`. By tag the
+ * step is a day; by account and provider there are no `keyIds`; but by model and key no `model`. Empty steps are left out.
  */
 export type SeriesQuery = {
   step: keyof typeof STEP_MS
-  by: 'none' | 'model' | 'key'
+  by: SeriesBy
   since: number
   until: number
   keyIds?: readonly string[] | undefined

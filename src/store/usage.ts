@@ -4,20 +4,28 @@ import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import type { Figures } from './figures.ts'
 
+/** What usage is told apart by. */
+export const USAGE_BY = ['model', 'key', 'member', 'team', 'account', 'provider', 'tag', 'day'] as const
+export type UsageBy = (typeof USAGE_BY)[number]
+
+/** Accounts are summed over all keys together: they cannot be told for some of them. */
+export const isOfAccounts = (by: string): by is 'account' | 'provider' => by === 'account' || by === 'provider'
+
 /**
  * `sinceMs`: milliseconds since the epoch, rounded down to the full hour, or to the UTC day where its hours are no longer
  * kept; absent: from the beginning. `untilMs`: exclusive, rounded up to the full UTC day; absent: to the end.
- * `keyIds` absent: every key.
+ * `keyIds` absent: every key. By tag whole days are counted; by account and provider there are no `keyIds`.
  */
 export type UsageQuery = {
-  by: 'model' | 'key' | 'day'
+  by: UsageBy
   sinceMs?: number | undefined
   untilMs?: number | undefined
   keyIds?: readonly string[] | undefined
 }
 
 /**
- * `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `serverTools`: calls of tools that ran at the vendor, of
+ * `group` is a catalogue id, a key's, a member's or a team's id, `provider/account`, a provider, a tag or a UTC day
+ * (`2026-09-01`); '' what has none. `serverTools`: calls of tools that ran at the vendor, of
  * whole UTC days; absent where there were none.
  */
 export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls }

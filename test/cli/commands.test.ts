@@ -60,7 +60,9 @@ test.each([
   [['keys', 'list', '--config', ''], '--config needs a value.'],
   [['models', '--data', 'a', '--json', '--data=b'], '--data is given twice; give it once.'],
   [['serve', 'now'], 'Unexpected argument "now".'],
-  [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, day.'],
+  [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, member, team, account, provider, tag, day.'],
+  [['usage', '--csv', '--json'], '--csv and --json cannot be used together.'],
+  [['usage', '--by', 'account', '--key', 'a'], '--by account is summed over all keys together: leave --key out.'],
   [['usage', '--since', 'ever'], '--since: found "ever"'],
   [['backup'], 'Missing FILE: file to write; must not exist yet.'],
   [['restore'], 'Missing FILE: a file made by "sluice backup".'],
@@ -239,6 +241,17 @@ describe('on a data directory with exchanges', () => {
     expect(JSON.parse((await type('usage', '--by', 'key', '--key', id, '--json')).out).rows).toMatchObject([
       { group: id, label: 'alice', requests: 3 },
     ])
+    const table = (await type('usage', '--by', 'key', '--csv')).out.trim().split('\r\n')
+    expect(table[0]).toBe(
+      'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr',
+    )
+    expect(table.at(-1)).toStartWith('total,,,3,')
+    expect(table.at(-1)).toEndWith(',3900,0.03015,123.62')
+    for (const by of ['member', 'team', 'account', 'provider', 'tag'])
+      expect(JSON.parse((await type('usage', '--by', by, '--json')).out).total).toMatchObject({
+        requests: 3,
+        usd: 0.03015,
+      })
     expect(JSON.parse((await type('usage', '--by', 'day', '--since', '30d', '--json')).out).rows).toMatchObject([
       { group: '2026-09-01', requests: 3 },
     ])

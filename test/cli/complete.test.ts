@@ -22,7 +22,7 @@ test.each<[string[], string[], boolean]>([
   [[''], NAMES, false],
   [['ver'], ['version'], false],
   [['keys', 'ro'], ['rotate'], false],
-  [['usage', '--by', ''], ['model', 'key', 'day'], false],
+  [['usage', '--by', ''], ['model', 'key', 'member', 'team', 'account', 'provider', 'tag', 'day'], false],
   [['keys', 'list', '--js'], ['--json'], false],
   [['config', 'check', '--config', ''], [], true],
   [['backup', ''], [], true],

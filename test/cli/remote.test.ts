@@ -156,6 +156,7 @@ describe('the same words', () => {
       ['keys', 'show', id],
       ['usage'],
       ['usage', '--by', 'key'],
+      ...['member', 'team', 'account', 'provider', 'tag'].map((by) => ['usage', '--by', by]),
       ['usage', '--by', 'day', '--since', since],
       ['usage', '--until', since],
       ['usage', '--key', id],
@@ -166,6 +167,8 @@ describe('the same words', () => {
         expect(there).toMatchObject({ code: 0, err: '' })
       }
     }
+    const csv = ['usage', '--by', 'key', '--csv'] as const
+    expect(await remote(...csv)).toEqual(await local(...csv))
     expect(JSON.parse((await remote('usage', '--key', id, '--json')).out).total).toMatchObject({
       ...{ requests: 2, errors: 1, input: 1_000, output: 200, usd: 0.01 },
     })

@@ -1,14 +1,16 @@
 // Usage over time, from sums: the whole gateway by model or key, a member's keys, or one key.
 
 import type * as S from '../../admin-api/schema.ts'
-import { invalidRequest } from '../../errors.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import { labelsOf, ownersOf } from '../../observe/groups.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../../store/figures.ts'
-import { type LatencySample, type Measure, type SeriesRow, STEP_MS } from '../../store/insight.ts'
-import { keyIdsOf, keyOf, type Part } from './call.ts'
+import { type LatencySample, type Measure, type SeriesBy, type SeriesRow, STEP_MS } from '../../store/insight.ts'
+import { isOfAccounts } from '../../store/usage.ts'
+import { type Call, keyIdsOf, keyOf, limitedMember, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { sumsView } from './view.ts'
 
@@ -20,9 +22,13 @@ const RANKING_MS = 60_000
 
 export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
   'usage.get': async (call, { since, until, step, by, most, key, model }) => {
-    const range = rangeOf(call.gateway, since, until, step)
+    requireTold(call, by, key)
+    if (model !== undefined && (by === 'account' || by === 'provider' || by === 'tag'))
+      throw invalidRequest(`model: usage by ${by} is not told for single models.`, 'model')
+    // Tags are summed by day.
+    const range = rangeOf(call.gateway, since, until, by === 'tag' ? 'day' : step)
     const keyIds = keyIdsOf(call, key)
-    const ofKeys = by === 'key' || keyIds !== undefined
+    const ofKeys = by === 'key' || by === 'member' || by === 'team' || keyIds !== undefined
     return report(call.gateway, {
       range: ofKeys ? await rangeOfKeys(call.gateway, range) : range,
       by,
@@ -32,6 +38,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     })
   },
   'usage.table': async (call, { since, until, by, key }) => {
+    requireTold(call, by, key)
     const { store, config } = call.gateway
     const range = {
       sinceMs: since === undefined ? undefined : timeOf(since, 'since'),
@@ -39,12 +46,14 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     }
     requireOrder(range.sinceMs, range.untilMs)
     const { since: from, rows } = await store.insight.usage({ by, keyIds: keyIdsOf(call, key), ...range })
-    const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
+    const labelOf = labelsOf(store, by)
+    const ownerOf = ownersOf(store)
     return {
       since: isoOrNull(from),
       rows: rows.map(({ group, serverTools, ...figures }) => ({
         group,
         label: labelOf(group),
+        ...(by === 'key' ? { owner: ownerOf(group) } : {}),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
         ...sumsView(figures, config.khrPerUsd),
       })),
@@ -55,6 +64,15 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     const range = await rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
     return report(call.gateway, { range, by: 'model', most, keyIds: [keyOf(call, id).id], model: undefined })
   },
+}
+
+/** Throws where the caller, or anyone, cannot be told usage by that. */
+const requireTold = ({ caller }: Call, by: SeriesBy | 'day', key: string | undefined): void => {
+  const isForAdmins = isOfAccounts(by) || by === 'team'
+  if (isForAdmins && limitedMember(caller) !== undefined)
+    throw new GatewayError('permission_denied', `Only an admin may see usage by ${by}.`, { param: 'by' })
+  if (isOfAccounts(by) && key !== undefined)
+    throw invalidRequest(`by: usage by ${by} is summed over all keys together. Leave the key out.`, 'by')
 }
 
 const requireOrder = (since: number | undefined, until: number | undefined): void => {
@@ -93,7 +111,7 @@ const rangeOfKeys = async (gateway: Gateway, { step, since, until }: Range): Pro
 
 type Ask = {
   range: Range
-  by: 'none' | 'model' | 'key'
+  by: SeriesBy
   most: Measure
   /** Undefined: every key. */
   keyIds: string[] | undefined
@@ -122,11 +140,18 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
   const refusals = refused.reduce((all, { count }) => all + count, 0)
   const requests = totals.requests + refusals
   const prompt = totals.input + totals.cacheRead + totals.cacheWrite
+  const labelOf = by === 'none' ? (group: string) => group : labelsOf(gateway.store, by)
+  const placeOf = placesOf(gateway, by)
   return {
     step: range.step,
     since: iso(range.since),
     until: iso(range.until),
-    series: lines.map(({ group, points }) => line(gateway, range, group, points, by)),
+    series: lines.map(({ group, points }) => ({
+      group,
+      label: group === OTHER ? OTHER : labelOf(group),
+      place: placeOf(group),
+      ...line(gateway, range, points),
+    })),
     totals: sumsView(totals, khrPerUsd),
     refused,
     error_share: requests === 0 ? null : (totals.errors + refusals) / requests,
@@ -206,10 +231,8 @@ const ranking = async (
 const line = (
   gateway: Gateway,
   { step, since, until }: Range,
-  group: string,
   rows: SeriesRow[],
-  by: Ask['by'],
-): S.Series => {
+): Pick<S.Series, 'totals' | 'points'> => {
   const { khrPerUsd } = gateway.config
   const at = new Map<number, Figures>()
   for (const row of rows) at.set(row.at, addFigures(at.get(row.at) ?? NO_FIGURES, row))
@@ -217,9 +240,29 @@ const line = (
   for (let time = since; time < until; time += STEP_MS[step]) {
     points.push({ at: iso(time), ...sumsView(at.get(time) ?? NO_FIGURES, khrPerUsd) })
   }
-  const label = by === 'key' ? (gateway.store.keys.get(group)?.label ?? group) : group
-  return { group, label, totals: sumsView(rows.reduce(addFigures, NO_FIGURES), khrPerUsd), points }
+  return { totals: sumsView(rows.reduce(addFigures, NO_FIGURES), khrPerUsd), points }
 }
+
+/** Where a group stands among its kind, whatever it used: what is told apart by colour keeps its own. */
+const placesOf = (gateway: Gateway, by: SeriesBy): ((group: string) => number) => {
+  const places = new Map(kindOf(gateway, by).map((id, place) => [id, place]))
+  return (group) => places.get(group) ?? (group === '' ? places.size : Bun.hash.crc32(group) % MOST_PLACES)
+}
+const MOST_PLACES = 1_000
+
+const kindOf = ({ store, catalogue, providers }: Gateway, by: SeriesBy): string[] => {
+  if (by === 'model') return catalogue.list().map(({ id }) => id)
+  if (by === 'key') return inAge(store.keys.list())
+  if (by === 'member') return inAge(store.members.list())
+  if (by === 'team') return inAge(store.teams.list())
+  if (by === 'provider') return [...providers.keys()]
+  if (by === 'account')
+    return [...providers.values()].flatMap(({ id, accounts }) => accounts.map(({ name }) => `${id}/${name}`))
+  return []
+}
+
+const inAge = (all: readonly { id: string; createdAt: number }[]): string[] =>
+  all.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)).map(({ id }) => id)
 
 const latencyOf = (sample: LatencySample[]): S.Latency => ({
   sampled: sample.length,

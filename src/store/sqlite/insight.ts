@@ -17,8 +17,9 @@ import {
 } from '../insight.ts'
 import { ormOf } from './orm.ts'
 import { ALL_KEYS } from './refusals.ts'
-import { lastRow, readRows, rowAt } from './rows.ts'
+import { endBefore, lastRow, REFUSALS, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMMED } from './schema.ts'
+import { isApart, isByOwner, ownerOf, sumsApart, WITH_OWNERS, withRest } from './spending.ts'
 import { readUsage } from './usage.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */
@@ -90,11 +91,26 @@ const MEASURED: Readonly<Record<Measure, string>> = {
   requests: 'requests',
 }
 
-const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQuery): SeriesRow[] => {
+const series = (db: Database, query: SeriesQuery): SeriesRow[] => {
+  const { step, by, since, until, keyIds, model } = query
+  if (isApart(by)) {
+    const parts = sumsApart(db, by, STEP_MS[step], { from: since, end: until, keyIds })
+    return withRest(series(db, { ...query, by: 'none' }), parts, ({ at }) => at)
+  }
   const span = STEP_MS[step]
   const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
   const within = model === undefined ? '' : 'AND model = ?'
   const modelValues = model === undefined ? [] : [model]
+  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
+  if (isByOwner(by)) {
+    const some = keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
+    return db
+      .query<SeriesRow, SQLQueryBindings[]>(
+        `SELECT ${column} AS at, ${ownerOf(by)} AS "group", ${SUMMED} FROM ${table} ${WITH_OWNERS}
+         WHERE ${column} >= ? AND ${column} < ? ${within} ${some} GROUP BY 1, 2`,
+      )
+      .all(since, until, ...modelValues, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
+  }
   if (keyIds === undefined) {
     // The whole gateway: from its own sums, which have no keys.
     return db
@@ -104,7 +120,6 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
       )
       .all(span, since, until, ...modelValues)
   }
-  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
   const steps = Array.from({ length: Math.max(0, Math.ceil((until - since) / span)) }, (_, i) => since + i * span)
   // One seek for each step and key: a range of steps would be scanned with all of its keys.
   return db
@@ -141,11 +156,18 @@ const rangeOf = (db: Database, { since, until, before }: PageQuery): Range | und
   return { from, to: Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER) }
 }
 
+const WRITTEN_WITHIN_MS = 60_000
+
 /** Of each key there are few: one by one, each from its newest on. */
 const findRefused = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {
+  // They are numbered when they are written, and in a flood that is some seconds later.
+  const rowFrom = (time: number): Condition => ({
+    sql: 'row >= ?',
+    values: [endBefore(db, time - WRITTEN_WITHIN_MS, undefined, REFUSALS)],
+  })
   const { sql, values } = allOf([
     ...(before === undefined ? [] : [{ sql: 'row < ?', values: [before] }]),
-    ...(since === undefined ? [] : [{ sql: 'at >= ?', values: [since] }]),
+    ...(since === undefined ? [] : [{ sql: 'at >= ?', values: [since] }, rowFrom(since)]),
     ...(until === undefined ? [] : [{ sql: 'at < ?', values: [until] }]),
     ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
   ])

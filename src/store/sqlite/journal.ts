@@ -30,6 +30,14 @@ const ADD_TOOL = `
   INSERT INTO usage_tools (day, key_id, model, tool, calls) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (day, key_id, model, tool) DO UPDATE SET calls = calls + excluded.calls`
 
+const ADD_ACCOUNT = `
+  INSERT INTO usage_accounts (hour, provider, account, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (hour, provider, account) DO UPDATE SET ${ADDED}`
+
+const ADD_TAG = `
+  INSERT INTO usage_tags (day, key_id, tag, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (day, key_id, tag) DO UPDATE SET ${ADDED}`
+
 const OPEN = `
   INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved,
     reserved_micro_usd, budgets, address, tag)
@@ -58,7 +66,8 @@ const LEFT_OPEN = `
 /** Settled exchanges whose sums are not added: their reservations are still there. */
 const UNSUMMED = `
   SELECT row, outcome, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning,
-    attempts, estimated, cost_micro_usd AS costMicroUsd, fees_micro_usd AS feesMicroUsd, ended_at AS endedAt, server_tools AS serverTools
+    attempts, estimated, cost_micro_usd AS costMicroUsd, fees_micro_usd AS feesMicroUsd, ended_at AS endedAt,
+    server_tools AS serverTools, provider, account
   FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
 type Counts = { [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null }
@@ -72,10 +81,14 @@ type UnsummedRow = Counts &
     estimated: number
     feesMicroUsd: number | null
     serverTools: string | null
+    provider: string | null
+    account: string | null
   }
 
-/** The sums of one hour, key and model. */
+/** The sums of one hour, key and model; of one hour and account; of one day, key and tag. */
 type Rollup = { hour: number; keyId: string; model: string; figures: Figures }
+type AccountRollup = { hour: number; provider: string; account: string; figures: Figures }
+type TagRollup = { day: number; keyId: string; tag: string; figures: Figures }
 
 /** `keys`: tokens, by key. `passed`: marks of budgets were. */
 type Charged = { keys: Map<string, number>; budgets: Map<BudgetId, Spent>; passed: boolean }
@@ -94,8 +107,11 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const addDay = db.query(addSums('usage_days', 'day'))
   const addModel = db.query(ADD_MODEL)
   const addTool = db.query(ADD_TOOL)
+  const addAccount = db.query(ADD_ACCOUNT)
+  const addTag = db.query(ADD_TAG)
   const inBlock = db.query(IN_BLOCK)
   const charge = db.query(CHARGE)
+  const tagsOf = db.query<{ tag: string }, [number, string]>('SELECT tag FROM usage_tags WHERE day = ? AND key_id = ?')
   /** Keys known to be in `exchange_blocks`, by block. */
   const noted = new Map<number, Set<string>>()
   /** Settlements whose rows are written, and their sums are not. */
@@ -186,6 +202,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     for (const settled of batch.ended ?? []) if (!ended.has(settled)) writeRow(settled)
     const rollups = new Map<string, Rollup>()
     const models = new Map<string, Omit<Rollup, 'keyId'>>()
+    const accounts = new Map<string, AccountRollup>()
+    const tags = new Map<string, TagRollup>()
     const usedAt = new Map<string, number>()
     const spent = new Map<BudgetId, Spent>()
     for (const settled of batch.settled) {
@@ -194,7 +212,12 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       if (!ended.has(settled)) writeRow(settled)
       for (const [tool, calls] of Object.entries(settled.settlement.serverTools ?? {}))
         addTool.run(startOfSpan(startedAt, DAY_MS), keyId, model, tool, calls)
-      addTo(rollups, settled)
+      const hour = startOfSpan(startedAt, HOUR_MS)
+      const { provider = '', account = '' } = settled.settlement
+      addTo(rollups, { hour, keyId, model }, settled)
+      addTo(accounts, { hour, provider, account }, settled)
+      const { tag } = settled.open
+      if (tag !== undefined) addTo(tags, { day: startOfSpan(startedAt, DAY_MS), keyId, tag }, settled)
       usedAt.set(keyId, Math.max(usedAt.get(keyId) ?? 0, startedAt))
       for (const id of budgets) addSpent(spent, id, settled)
     }
@@ -207,6 +230,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       models.set(name, { hour, model, figures: addFigures(models.get(name)?.figures ?? NO_FIGURES, figures) })
       charges.set(keyId, (charges.get(keyId) ?? 0) + totalTokens(figures))
     }
+    for (const { hour, provider, account, figures } of accounts.values())
+      addAccount.run(hour, provider, account, ...inOrder(figures))
+    for (const { day, keyId, tag, figures } of tags.values()) addTag.run(day, keyId, tag, ...inOrder(figures))
     for (const { hour, model, figures } of models.values()) addModel.run(hour, model, ...inOrder(figures))
     for (const [keyId, tokens] of charges) charge.run(tokens, usedAt.get(keyId) ?? 0, keyId)
     return { keys: charges, budgets: spent, passed: spent.size > 0 && ofBudgets.write(spent) }
@@ -233,6 +259,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       for (const each of left) if (each.ended !== undefined) ended.add(each.ended)
       return left
     },
+    tags: (keyId, day) => tagsOf.all(day, keyId).map(({ tag }) => tag),
     charge({ keyId, budgets }, spent) {
       ring.charge(keyId, spent.tokens)
       if (budgets.length > 0) ofBudgets.charge(budgets, spent)
@@ -296,16 +323,22 @@ const trailOf = (trail: Settlement['trail']): string | null =>
     ? null
     : JSON.stringify(trail)
 
-const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }: SettledExchange): void => {
-  const { usage, outcome } = settlement
-  const hour = startOfSpan(open.startedAt, HOUR_MS)
-  const name = `${hour} ${open.keyId} ${open.model}`
+/** To the sums of that name, which begin with it. */
+const addTo = <T extends object>(
+  rollups: Map<string, T & { figures: Figures }>,
+  of: T,
+  settled: SettledExchange,
+): void => {
+  const name = Object.values(of).join(' ')
   let rollup = rollups.get(name)
   if (rollup === undefined) {
-    rollup = { hour, keyId: open.keyId, model: open.model, figures: { ...NO_FIGURES } }
+    rollup = { ...of, figures: { ...NO_FIGURES } }
     rollups.set(name, rollup)
   }
-  const { figures } = rollup
+  addExchange(rollup.figures, settled)
+}
+
+const addExchange = (figures: Figures, { settlement: { usage, outcome }, costMicroUsd }: SettledExchange): void => {
   figures.requests++
   if (isError(outcome)) figures.errors++
   figures.input += usage.input ?? 0
@@ -338,12 +371,14 @@ const toLeftOpen = (
 const toSettled = (
   open: SettledExchange['open'],
   usage: Usage,
-  { outcome, attempts, estimated, costMicroUsd, feesMicroUsd, endedAt, serverTools }: UnsummedRow,
+  { outcome, attempts, estimated, costMicroUsd, feesMicroUsd, endedAt, serverTools, provider, account }: UnsummedRow,
 ): SettledExchange => ({
   open,
   settlement: {
     ...{ outcome, usage, estimated: estimated !== 0, attempts, status: undefined, totalMs: undefined },
     serverTools: serverTools === null ? undefined : JSON.parse(serverTools),
+    provider: provider ?? undefined,
+    account: account ?? undefined,
   },
   endedAt,
   costMicroUsd,

@@ -74,6 +74,10 @@ const UNENDED = {
   refusal: null,
 }
 
+type Rows = { table: string; time: string }
+const EXCHANGES: Rows = { table: 'exchanges', time: 'started_at' }
+export const REFUSALS: Rows = { table: 'refusals', time: 'at' }
+
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
 export const rowAt = (db: Database, time: number): number | undefined =>
   db
@@ -84,13 +88,13 @@ export const rowAt = (db: Database, time: number): number | undefined =>
  * The number after the last row that began before a time, in ms since the epoch; 0 where none has. Rows that began after
  * `latest` are passed over: the clock was wrong when they did, or it is now.
  */
-export const endBefore = (db: Database, time: number, latest = Number.MAX_SAFE_INTEGER): number => {
+export const endBefore = (db: Database, time: number, latest = Number.MAX_SAFE_INTEGER, of = EXCHANGES): number => {
   // Pruned rows leave gaps: this finds the first row left at or after a number.
   const from = db.query<{ row: number; at: number }, [number, number]>(
-    'SELECT row, started_at AS at FROM exchanges WHERE row >= ? AND started_at <= ? ORDER BY row LIMIT 1',
+    `SELECT row, ${of.time} AS at FROM ${of.table} WHERE row >= ? AND ${of.time} <= ? ORDER BY row LIMIT 1`,
   )
   let low = 0
-  let high = lastRow(db) + 1
+  let high = lastRow(db, of) + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const next = from.get(middle, latest)
@@ -101,8 +105,8 @@ export const endBefore = (db: Database, time: number, latest = Number.MAX_SAFE_I
 }
 
 /** 0 where there is none. */
-export const lastRow = (db: Database): number =>
-  db.query<{ row: number | null }, []>('SELECT max(row) AS row FROM exchanges').get()?.row ?? 0
+export const lastRow = (db: Database, { table } = EXCHANGES): number =>
+  db.query<{ row: number | null }, []>(`SELECT max(row) AS row FROM ${table}`).get()?.row ?? 0
 
 /** Undefined where there is none. */
 export const firstRow = (db: Database): number | undefined =>

@@ -6,13 +6,19 @@ import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../usage.ts'
 import { SUMMED } from './schema.ts'
+import { type ByApart, byOwner, isApart, isByOwner, sumsApart, withRest } from './spending.ts'
 
 /**
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
  * falls into from its hours, as long as those are kept.
  */
 export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
-  const { untilMs } = query
+  const { by, untilMs } = query
+  if (isByOwner(by)) {
+    const { since, rows } = readUsage(db, { ...query, by: 'key' })
+    return { since, rows: byOwner(db, by, rows) }
+  }
+  if (isApart(by)) return readApart(db, { ...query, by })
   const since = startOf(db, query)
   const told = query.sinceMs === undefined ? undefined : since
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
@@ -35,6 +41,21 @@ export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
   return { since: told, rows: rows.map(withTools) }
 }
 
+/** By account, provider or tag, and what had none. */
+const readApart = (db: Database, query: UsageQuery & { by: ByApart }): UsageTable => {
+  const { by, keyIds, sinceMs, untilMs } = query
+  const from = startOfSpan(Math.max(0, sinceMs ?? 0), by === 'tag' ? DAY_MS : HOUR_MS)
+  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
+  const whole = keyIds === undefined ? sum(db, MODELS, query, from, end) : sum(db, DAYS, query, from, end)
+  const parts = sumsApart(db, by, Number.MAX_SAFE_INTEGER, { from, end, keyIds })
+  const rows = withRest(
+    whole,
+    parts.map(({ at: _, ...row }) => row),
+    () => 0,
+  )
+  return { since: sinceMs === undefined ? undefined : from, rows }
+}
+
 /** Calls of tools that ran at the vendor, by group. They are few: kept by day alone, and asked for of whole days. */
 const toolsBy = (db: Database, { by, keyIds }: UsageQuery, from: number, end: number): Map<string, ServerToolCalls> => {
   const groups = new Map<string, ServerToolCalls>()
@@ -52,7 +73,7 @@ const toolsBy = (db: Database, { by, keyIds }: UsageQuery, from: number, end: nu
 }
 
 const groupOf = (by: UsageQuery['by'], span: string): string =>
-  by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : 'model'
+  by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : isApart(by) ? "''" : 'model'
 
 const ofKeys = (keyIds: UsageQuery['keyIds']): string =>
   keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'

@@ -8,7 +8,7 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
     admin('/dashboard', async (page) => {
       const { secret } = await issue('=HYPERLINK("http://x","y")')
       await say(secret, 'Say hello [[usage:123456,7]]')
-      await page.getByRole('button', { name: 'By key' }).click()
+      await page.getByLabel('Group by').selectOption('key')
       const [month = ''] = await page.getByLabel('Month').selectOption({ index: 1 })
       await page.getByText('by day of UTC').waitFor()
       const whole = await page.getByLabel('Totals').textContent()
@@ -18,11 +18,15 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       ])
       expect(download.suggestedFilename()).toStartWith(`usage by key ${month}-01 to ${month}-`)
       const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
-      expect(lines[0]).toBe('key,label,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr')
-      expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
-        `"'=HYPERLINK(""http://x"",""y"")",1,0,123456,0,0,7,0,123463,`,
+      expect(lines[0]).toBe(
+        'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr',
       )
-      const requests = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',').at(-10)), 0)
+      expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
+        `"'=HYPERLINK(""http://x"",""y"")",,1,0,123456,0,0,7,0,123463,`,
+      )
+      const counts = lines.slice(1).map((line) => Number(line.split(',').at(-10)))
+      const requests = counts.slice(0, -1).reduce((sum, count) => sum + count, 0)
+      expect([lines.at(-1)?.split(',')[0], counts.at(-1)]).toEqual(['total', requests])
       expect(whole).toStartWith(`Requests${requests.toLocaleString('en-US')}`)
     }))
 
@@ -214,7 +218,7 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.reload()
       await page.getByRole('heading', { name: 'By model' }).waitFor()
       const answer = await hold(page, '**/admin/api/usage?*by=key*')
-      await page.getByRole('button', { name: 'By key' }).click()
+      await page.getByLabel('Group by').selectOption('key')
       await page.locator('[aria-busy="true"]').getByRole('heading', { name: 'By model' }).waitFor()
       expect(await page.locator('a[href*="/dashboard/keys/vendor"]').count()).toBe(0)
       answer()

@@ -13,7 +13,7 @@ import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { Table } from '../ui/rows.tsx'
-import { MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { groupingOf, MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 import { Trouble } from './accounts.tsx'
 
 /** The figures are asked for again at most this often while exchanges end. */
@@ -23,7 +23,7 @@ const RECENT = 8
 export const Overview = () => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '24h'
-  const by: 'model' | 'key' = query.by === 'key' ? 'key' : 'model'
+  const by = groupingOf(query.by)
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(

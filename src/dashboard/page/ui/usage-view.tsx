@@ -2,16 +2,39 @@
 
 import { useState } from 'preact/hooks'
 import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
+import { usageCsv } from '../../../lib/usage-csv.ts'
 import { call } from '../lib/api.ts'
-import { csvOf, save } from '../lib/csv.ts'
+import { save } from '../lib/csv.ts'
 import { compact, count, khr, khrShort, scale, usd, usdColumn, usdScale } from '../lib/format.ts'
 import { useAction } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
 import { Chart, COLORS, colorOf } from './chart.tsx'
+import { Select } from './fields.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
 import { Table } from './rows.tsx'
 
 /** How many requests were refused, whatever for. */
 export const sumOf = (refused: Usage['refused']): number => refused.reduce((sum, { count }) => sum + count, 0)
+
+export type Grouping = 'model' | 'key' | 'member' | 'team' | 'account' | 'provider' | 'tag'
+
+const GROUPINGS: readonly (readonly [Grouping, string])[] = [
+  ['model', 'By model'],
+  ['key', 'By key'],
+  ['member', 'By member'],
+  ['team', 'By team'],
+  ['account', 'By account'],
+  ['provider', 'By provider'],
+  ['tag', 'By tag'],
+]
+/** What others than admins may see. */
+const OWN: ReadonlySet<Grouping> = new Set(['model', 'key', 'tag'])
+
+const groupings = () => GROUPINGS.filter(([by]) => isAdmin.value || OWN.has(by))
+const titleOf = (by: Grouping): string => GROUPINGS.find(([name]) => name === by)?.[1] ?? ''
+/** What an address asks for; models where it asks for nothing that is shown. */
+export const groupingOf = (asked: string | undefined): Grouping =>
+  groupings().find(([by]) => by === asked)?.[0] ?? 'model'
 
 type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
@@ -58,7 +81,7 @@ export const UsageView = ({
   onMeasure,
 }: {
   usage: Usage
-  grouping?: { value: 'model' | 'key'; onChange: (by: 'model' | 'key') => void }
+  grouping?: { value: Grouping; onChange: (by: Grouping) => void }
   measure: Measure
   onMeasure: (measure: Measure) => void
 }) => {
@@ -77,16 +100,7 @@ export const UsageView = ({
       }
       tools={
         <div class="row">
-          {grouping && (
-            <Segments
-              label="Group by"
-              {...grouping}
-              options={[
-                ['model', 'By model'],
-                ['key', 'By key'],
-              ]}
-            />
-          )}
+          {grouping && <Select bare label="Group by" {...grouping} options={groupings()} />}
           <Segments label="Measure" value={measure} onChange={onMeasure} options={MEASURES} />
         </div>
       }
@@ -110,23 +124,29 @@ export const UsageView = ({
   )
 }
 
-type Grouped = { usage: Usage; by: 'model' | 'key'; ofKey?: string }
+type Grouped = { usage: Usage; by: Grouping; ofKey?: string }
+
+const NO_SUMS = {
+  requests: 0,
+  errors: 0,
+  input: 0,
+  cache_read: 0,
+  cache_write: 0,
+  output: 0,
+  reasoning: 0,
+  cost_micro_usd: 0,
+}
+const SUMMED = Object.keys(NO_SUMS) as (keyof typeof NO_SUMS)[]
 
 /** Every group there is, however many, and not only those with a row of their own. */
 const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped): Promise<void> => {
   const asked = { since, until, by, ...(ofKey === undefined ? {} : { key: ofKey }) }
   const { rows, khr_per_usd } = await call('usage.table', asked)
-  const head = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'output', 'reasoning', 'tokens'] as const
-  const names = by === 'key' ? ['key', 'label'] : ['model']
-  const lines = rows.map((row) => [
-    row.group,
-    ...(by === 'key' ? [row.label] : []),
-    ...head.map((name) => row[name]),
-    row.cost_micro_usd / 1e6,
-    Math.round((row.cost_micro_usd * khr_per_usd) / 1e4) / 100,
-  ])
+  const total = { ...NO_SUMS }
+  for (const row of rows) for (const name of SUMMED) total[name] += row[name]
   const last = new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
-  save(`usage by ${by} ${since.slice(0, 10)} to ${last}.csv`, csvOf([[...names, ...head, 'usd', 'khr'], ...lines]))
+  const table = rows.map(({ group, label, owner, ...sums }) => ({ group, label, owner, sums }))
+  save(`usage by ${by} ${since.slice(0, 10)} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
 }
 
 /** The same figures as sums, one row for each group. `ofKey`: of that key only. */
@@ -140,7 +160,7 @@ export const UsageTable = (grouped: Grouped) => {
   const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
   return (
     <Card
-      title={by === 'model' ? 'By model' : 'By key'}
+      title={titleOf(by)}
       tools={
         <Button size="small" busy={exporting.busy} onClick={() => exporting.run()}>
           Export as CSV
@@ -155,7 +175,7 @@ export const UsageTable = (grouped: Grouped) => {
       )}
       <Table
         columns={[
-          by === 'model' ? 'Model' : 'Key',
+          titleOf(by).replace(/^By (.)/, (_, first: string) => first.toUpperCase()),
           ['Requests', 'num'],
           ['Errors', 'num opt-2'],
           ['Input', 'num opt-3'],
@@ -186,7 +206,7 @@ export const UsageTable = (grouped: Grouped) => {
   )
 }
 
-type UsageRowProps = { row: Series; by: 'model' | 'key'; color: number; money: (microUsd: number) => string }
+type UsageRowProps = { row: Series; by: Grouping; color: number; money: (microUsd: number) => string }
 
 const UsageRow = ({ row, by, color, money }: UsageRowProps) => (
   <tr>

@@ -1,0 +1,42 @@
+// Usage as a table for spreadsheets: raw figures, and a row of totals.
+
+import { csvOf } from './csv.ts'
+
+type Sums = {
+  requests: number
+  errors: number
+  input: number
+  cache_read: number
+  cache_write: number
+  output: number
+  reasoning: number
+  cost_micro_usd: number
+}
+
+type Row = { group: string; label: string; owner?: string | null | undefined; sums: Sums }
+
+const COUNTS = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'output', 'reasoning'] as const
+
+/** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners. */
+export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUsd: number): string => {
+  const isNamed = by === 'key' || by === 'member' || by === 'team'
+  const named = (group: string, label: string, owner: string): string[] => [
+    group,
+    ...(isNamed ? [label] : []),
+    ...(by === 'key' ? [owner] : []),
+  ]
+  const figures = (sums: Sums): number[] => [
+    ...COUNTS.map((name) => sums[name]),
+    sums.input + sums.cache_read + sums.cache_write + sums.output,
+    sums.cost_micro_usd / 1e6,
+    Math.round((sums.cost_micro_usd * khrPerUsd) / 1e4) / 100,
+  ]
+  return csvOf([
+    [...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr'],
+    ...rows.map(({ group, label, owner, sums }) => [
+      ...named(group === '' && !isNamed ? label : group, label, owner ?? ''),
+      ...figures(sums),
+    ]),
+    [...named('total', '', ''), ...figures(total)],
+  ])
+}

@@ -1,0 +1,95 @@
+// Usage by what the sums of keys and models do not know: whose the keys are, which account answered, what a client calls it.
+
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import type { ServerToolCalls } from '../../ir/server-tools.ts'
+import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
+import type { UsageBy, UsageRow } from '../usage.ts'
+import { SUMMED } from './schema.ts'
+
+/** Of a row of sums by key: the member whose key it is, and the team they are in now. '' where there is none. */
+const OWNER = { member: "coalesce(keys.owner_id, '')", team: "coalesce(members.team_id, '')" } as const
+export type ByOwner = keyof typeof OWNER
+
+export const isByOwner = (by: string): by is ByOwner => Object.hasOwn(OWNER, by)
+
+export const ownerOf = (by: ByOwner): string => OWNER[by]
+/** What that needs beside the table of sums. */
+export const WITH_OWNERS = 'JOIN keys ON keys.id = key_id LEFT JOIN members ON members.id = keys.owner_id'
+
+/** Sums by key as sums by owner. */
+export const byOwner = (db: Database, by: ByOwner, rows: readonly UsageRow[]): UsageRow[] => {
+  const owners = new Map(
+    db
+      .query<{ id: string; owner: string }, []>(
+        `SELECT keys.id AS id, ${OWNER[by]} AS owner FROM keys LEFT JOIN members ON members.id = keys.owner_id`,
+      )
+      .all()
+      .map(({ id, owner }) => [id, owner]),
+  )
+  const groups = new Map<string, UsageRow>()
+  for (const { serverTools, ...row } of rows) {
+    const group = owners.get(row.group) ?? ''
+    const before = groups.get(group)
+    const tools = added(before?.serverTools, serverTools)
+    const sums = { ...addFigures(before ?? NO_FIGURES, row), group }
+    groups.set(group, tools === undefined ? sums : { ...sums, serverTools: tools })
+  }
+  return [...groups.values()].sort(inOrder)
+}
+
+const added = (a: ServerToolCalls | undefined, b: ServerToolCalls | undefined): ServerToolCalls | undefined => {
+  if (a === undefined || b === undefined) return a ?? b
+  const sum = { ...a }
+  for (const [tool, calls] of Object.entries(b)) sum[tool] = (sum[tool] ?? 0) + calls
+  return sum
+}
+
+export type ByApart = Extract<UsageBy, 'account' | 'provider' | 'tag'>
+
+export const isApart = (by: string): by is ByApart => by === 'account' || by === 'provider' || by === 'tag'
+
+const APART = {
+  account: { table: 'usage_accounts', span: 'hour', group: "iif(provider = '', '', provider || '/' || account)" },
+  provider: { table: 'usage_accounts', span: 'hour', group: 'provider' },
+  tag: { table: 'usage_tags', span: 'day', group: 'tag' },
+} as const
+
+type Span = { from: number; end: number; keyIds: readonly string[] | undefined }
+
+/** By account, provider or tag; `at` the beginning of the step. What had none is left to `withRest`. */
+export const sumsApart = (
+  db: Database,
+  by: ByApart,
+  stepMs: number,
+  { from, end, keyIds }: Span,
+): (UsageRow & { at: number })[] => {
+  const { table, span, group } = APART[by]
+  const ofKeys = by === 'tag' && keyIds !== undefined
+  return db
+    .query<UsageRow & { at: number }, SQLQueryBindings[]>(
+      `SELECT ${span} - ${span} % ? AS at, ${group} AS "group", ${SUMMED} FROM ${table}
+       WHERE ${span} >= ? AND ${span} < ? ${ofKeys ? 'AND key_id IN (SELECT value FROM json_each(?))' : ''}
+       GROUP BY 1, 2 ORDER BY 2, 1`,
+    )
+    .all(stepMs, from, end, ...(ofKeys ? [JSON.stringify(keyIds)] : []))
+}
+
+/** All of what is in `whole`: the parts, and what is in none of them as ''. */
+export const withRest = <T extends UsageRow>(
+  whole: readonly T[],
+  parts: readonly T[],
+  stepOf: (row: T) => number,
+): T[] => {
+  const rest = new Map(whole.map((row) => [stepOf(row), { ...row, group: '' }]))
+  const named = parts.filter(({ group }) => group !== '')
+  for (const part of named) {
+    const left = rest.get(stepOf(part))
+    if (left === undefined) continue
+    for (const name of FIGURES) left[name] = Math.max(0, left[name] - part[name])
+  }
+  return [...[...rest.values()].filter(isSome), ...named]
+}
+
+const isSome = (figures: Figures): boolean => FIGURES.some((name) => figures[name] > 0)
+
+const inOrder = (a: UsageRow, b: UsageRow): number => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
