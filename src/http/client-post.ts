@@ -11,7 +11,7 @@ import type { Ticket } from '../ledger/limits.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
-import { type ClientBody, openBody, openText, readLarge } from '../relay/client-body.ts'
+import { type ClientBody, openInTurns, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { openForm } from '../relay/form-body.ts'
 import { wiresOf } from '../relay/route.ts'
@@ -204,13 +204,10 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   post.tag = tagOf(post.request.headers)
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
-  const reading = form === undefined ? readLarge(bytes, gateway.turns) : undefined
-  const read = reading && (await reading)
-  const asSent = await gateway.turns(bytes.byteLength, () => {
-    requireStill(gateway, post)
-    if (form !== undefined) return openForm(bytes, form)
-    return openBody(bytes, (name) => translates(gateway, post.wire, name), read)
-  })
+  requireStill(gateway, post)
+  const asSent = await (form === undefined
+    ? openInTurns(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
+    : gateway.turns(bytes.byteLength, () => openForm(bytes, form)))
   const { outline, whole } = asSent
   const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []
   return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent, edits))

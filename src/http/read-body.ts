@@ -38,7 +38,7 @@ export const readBody = async (
   const seen = { bytes: inOneGo ? declared : 0 }
   const reading: Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> = inOneGo
     ? request.arrayBuffer()
-    : readCounted(request, limitBytes, seen, holding)
+    : readCounted(request, declared, limitBytes, seen, holding)
   const allowedMs = (): number =>
     hurried()
       ? Math.min(HURRIED_MS, timeoutMs) + seen.bytes / (inOneGo ? HURRIED_BYTES_PER_MS : MIN_BYTES_PER_MS)
@@ -135,21 +135,26 @@ const withinTime = async <T>(reading: Promise<T>, allowedMs: () => number, hurri
   }
 }
 
+/** Into memory of the declared size, of which what is not written is not there; in pieces where none is declared. */
 const readCounted = async (
   request: Request,
+  declared: number,
   limitBytes: number,
   seen: { bytes: number },
   holding: Holding,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   if (request.body === null) return new Uint8Array()
   const pieces: Uint8Array[] = []
+  const whole = declared > 0 ? new Uint8Array(declared) : undefined
   for await (const piece of request.body) {
+    const at = seen.bytes
     seen.bytes += piece.byteLength
     if (seen.bytes > limitBytes) throw tooLarge(limitBytes)
     holding(seen.bytes)
-    pieces.push(piece)
+    if (whole === undefined) pieces.push(piece)
+    else whole.set(piece, at)
   }
-  return Buffer.concat(pieces)
+  return whole?.subarray(0, seen.bytes) ?? Buffer.concat(pieces)
 }
 
 const tooLarge = (limitBytes: number): GatewayError =>

@@ -6,6 +6,7 @@ import { OBJECT } from './json-codes.ts'
 import { readNow } from './json-reader.ts'
 import type { Container, Slot } from './json-scan.ts'
 import type { Member, Read } from './json-survey.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 export type Outline = {
   /** The parsed value, in which the strings of `cut` are only their beginnings. */
@@ -17,29 +18,37 @@ export type Outline = {
 }
 
 /** Throws a SyntaxError as `JSON.parse` does. The bytes must be UTF-8 without a byte order mark. `read`: what they hold. */
-export const outline = (bytes: Uint8Array<ArrayBuffer>, read: Read = readNow(bytes)): Outline => {
+export const outline = (bytes: Uint8Array<ArrayBuffer>, read: Read = readNow(bytes)): Outline =>
+  atOnce(outlining(bytes, read))
+
+/** The same in steps. */
+export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Outline> {
   if (read.faulty) throw new SyntaxError('This is no JSON.')
   const { members, open, cut } = read
-  const value: unknown = JSON.parse(read.short ?? withoutCut(bytes, cut))
+  let { short } = read
+  if (short === undefined) {
+    short = withoutCut(bytes, cut)
+    yield
+  }
+  const value: unknown = JSON.parse(short)
   const isObject = bytes[open] === OBJECT
   return { value, outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined, cut }
 }
 
 /** So few bytes are copied one by one: of many strings that are cut, most have no more between them. */
-const FEW = 256
+const FEW = 32
 
-const withoutCut = (bytes: Uint8Array, cut: Outline['cut']): string => {
+const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): string => {
   let left = bytes.length
   for (let one = 0; one < cut.length; one += 3) left -= (cut[one + 2] as number) - (cut[one + 1] as number)
   const short = Buffer.allocUnsafe(left)
+  const all = asBuffer(bytes)
   let from = 0
   let to = 0
   for (let one = 0; one <= cut.length; one += 3) {
     const kept = cut[one + 1] ?? bytes.length
-    if (kept - from > FEW) {
-      short.set(bytes.subarray(from, kept), to)
-      to += kept - from
-    } else for (; from < kept; from++) short[to++] = bytes[from] as number
+    if (kept - from > FEW) to += all.copy(short, to, from, kept)
+    else for (; from < kept; from++) short[to++] = bytes[from] as number
     from = cut[one + 2] ?? 0
   }
   return short.toString()

@@ -3,9 +3,12 @@
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { isChatWire } from '../ir/wire.ts'
+import { collectAfter } from '../lib/collect.ts'
 import { withExact } from '../lib/json-exact.ts'
+import { writeJson } from '../lib/json-write.ts'
 import type { Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
+import { inTurns, type Steps } from '../lib/steps.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, PassCodec, Tap, Undo } from '../wire/codec.ts'
@@ -110,12 +113,11 @@ const planIn = async ({ turns }: Relay, exchange: Exchange, target: Target, code
   const { size } = exchange.body
   const { body, ...rest } = await turns(size, () => planFor(exchange, target, codec))
   if (typeof body !== 'function') return { body, ...rest }
-  const text = await turns(size, body)
-  return { body: await turns(size, () => compact(text)), ...rest }
+  return { body: await inTurns(body(), size, turns), ...rest }
 }
 
 /** `body`: a function writes one that is translated. */
-type Planned = Omit<Plan, 'body'> & { body: Plan['body'] | (() => string) }
+type Planned = Omit<Plan, 'body'> & { body: Plan['body'] | (() => Steps<Plan['body']>) }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned => {
   // The model that was asked for has been looked at before.
@@ -129,13 +131,28 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned 
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
-  return { body: () => toJson(encoded.body), undo: encoded.undo, cap: encoded.undo.cap }
+  return { body: () => written(encoded.body, exchange.body.size), undo: encoded.undo, cap: encoded.undo.cap }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */
 const LONG_CHARS = 32 * 1024
 
-const compact = (text: string): Plan['body'] => (text.length < LONG_CHARS ? text : new TextEncoder().encode(text))
+/** Of a request of more characters no text of the whole is made. */
+const VAST_CHARS = 1024 * 1024
+
+/** `size`: about how long it will be. */
+function* written(body: JsonObject, size: number): Steps<Plan['body']> {
+  if (size > VAST_CHARS) {
+    const bytes = yield* writeJson(body, toJson, size * 1.1)
+    yield
+    collectAfter(bytes.byteLength)
+    return bytes
+  }
+  const text = toJson(body)
+  if (text.length < LONG_CHARS) return text
+  yield
+  return new TextEncoder().encode(text)
+}
 
 /**
  * Whether the body's bytes pass: it is in the provider's wire already, in a form that the provider takes. Several answers

@@ -5,13 +5,15 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
-import { type Outline, outline } from '../lib/json-outline.ts'
+import { collectAfter } from '../lib/collect.ts'
+import { type Outline, outlining } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
 import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
 import type { Sent } from '../lib/pieces.ts'
+import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
@@ -52,11 +54,7 @@ const ONCE: Names = {
   has: (name, isContainer) => isContainer || DECISIVE.has(String(name)) || decidesWithin(String(name)),
 }
 
-/** What a large body holds; a small one is not waited for. Throws `invalid_request` for what holds more than it may. */
-export const readLarge = (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Read> | undefined =>
-  isLarge(bytes) ? readInTurns(bytes, turns).catch(refuseTooMuch) : undefined
-
-/** The same at once. */
+/** What a large body holds. Throws `invalid_request` for what holds more than it may. */
 const readLargeNow = (bytes: Uint8Array<ArrayBuffer>): Read | undefined => {
   try {
     return isLarge(bytes) ? readNow(bytes) : undefined
@@ -86,25 +84,46 @@ const HELD: Record<Exclude<Bound, 'depth'>, string> = {
   digits: 'a number of more than % digits. Send it as text',
 }
 
+/** Whether a body for that model will be translated, which needs all of it: no outline is made first. */
+type Translates = (model: string) => boolean
+
 /**
- * Throws `invalid_json`, and `invalid_request` for JSON that is no object. A large body, which has been read, is
- * outlined: parsing a small one costs little. `translates`: whether a body for that model will be translated, which needs all of it: no
- * outline is made first.
+ * Throws `invalid_json`, and `invalid_request` for JSON that is no object or holds more than it may. A large body is
+ * outlined: parsing a small one costs little.
  */
-export const openBody = (
+export const openBody = (bytes: Uint8Array<ArrayBuffer>, translates: Translates = () => false): ClientBody => {
+  const read = readLargeNow(bytes)
+  return read === undefined ? openText(bodyText(bytes)) : atOnce(opening(bytes, translates, read))
+}
+
+/** The same in turns of the event loop; a small body is not waited for. */
+export const openInTurns = (
   bytes: Uint8Array<ArrayBuffer>,
-  translates: (model: string) => boolean = () => false,
-  read: Read | undefined = readLargeNow(bytes),
-): ClientBody => {
-  if (read === undefined || bytes[0] === BOM) return openText(bodyText(bytes))
+  translates: Translates,
+  turns: Turns,
+): ClientBody | Promise<ClientBody> =>
+  isLarge(bytes) ? openLarge(bytes, translates, turns) : turns(bytes.byteLength, () => openText(bodyText(bytes)))
+
+const openLarge = async (bytes: Uint8Array<ArrayBuffer>, translates: Translates, turns: Turns): Promise<ClientBody> => {
+  const read = await readInTurns(bytes, turns).catch(refuseTooMuch)
+  return inTurns(opening(bytes, translates, read), bytes.byteLength, turns)
+}
+
+/** What takes longer than a turn is several steps for a body of more bytes. */
+const STEP_BYTES = 1024 * 1024
+
+function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: Read): Steps<ClientBody> {
+  if (bytes[0] === BOM) return openText(bodyText(bytes))
+  const isLong = bytes.byteLength > STEP_BYTES
   const model = modelAhead(bytes)
   const plain = !read.longNumber
-  if (model !== undefined && translates(model)) return openBytes(bytes, plain)
+  if (model !== undefined && translates(model)) return yield* openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { value, outermost, cut } = parsed(() => outline(bytes, read))
+  const { value, outermost, cut } = yield* parsing(outlining(bytes, read))
+  if (isLong) yield
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value))
-  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes, plain)
+  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return yield* openBytes(bytes, plain)
   let body: JsonObject | undefined
   const outlineOf = asObject(value)
   const picker = createPicker(bytes, outermost?.slots ?? [])
@@ -167,27 +186,36 @@ const modelAhead = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
 
 /** A body that is text already. Throws as `openBody` does. */
 export const openText = (text: string): ClientBody =>
-  openWhole(
-    text,
-    () => text,
-    (edits) => spliceOnce(text, edits, ONCE),
-  )
+  openWhole(objectIn(text), {
+    ...{ size: text.length, plain: false },
+    read: () => text,
+    edited: (edits) => spliceOnce(text, edits, ONCE),
+  })
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
-const openBytes = (bytes: Uint8Array<ArrayBuffer>, plain: boolean): ClientBody =>
-  openWhole(
-    bodyText(bytes),
-    () => bodyText(bytes),
-    (edits) => spliceBytesOnce(bytes, edits, ONCE),
-    plain,
-  )
-
-/** `text` is read now, and `read` gives it again later. */
-const openWhole = (text: string, read: () => string, edited: ClientBody['edited'], plain = false): ClientBody => {
+function* openBytes(bytes: Uint8Array<ArrayBuffer>, plain: boolean): Steps<ClientBody> {
+  const isLong = bytes.byteLength > STEP_BYTES
+  let text = bodyText(bytes)
+  const size = text.length
+  if (isLong) yield
   const body = objectIn(text)
+  text = ''
+  if (isLong) {
+    yield
+    collectAfter(bytes.byteLength)
+    yield
+  }
+  const edited = (edits: readonly Edit[]): Sent => spliceBytesOnce(bytes, edits, ONCE)
+  return openWhole(body, { size, plain, read: () => bodyText(bytes), edited })
+}
+
+type Text = { size: number; plain: boolean; read: () => string; edited: ClientBody['edited'] }
+
+/** `read` gives the text, which is not held. */
+const openWhole = (body: JsonObject, { size, plain, read, edited }: Text): ClientBody => {
   const { bytes, mayShow, said } = measured(() => weigh(body))
   return {
-    size: text.length,
+    size,
     outline: body,
     inputEstimate: tokensIn(bytes),
     mayShow,
@@ -235,13 +263,22 @@ const parsed = <T>(parse: () => T): T => {
   try {
     return parse()
   } catch (cause) {
-    throw new GatewayError(
-      'invalid_json',
-      'The body is not valid JSON. Check it for a cut end, stray commas and quotes.',
-      { cause },
-    )
+    throw notJson(cause)
   }
 }
+
+function* parsing<T>(steps: Steps<T>): Steps<T> {
+  try {
+    return yield* steps
+  } catch (cause) {
+    throw notJson(cause)
+  }
+}
+
+const notJson = (cause: unknown): GatewayError =>
+  new GatewayError('invalid_json', 'The body is not valid JSON. Check it for a cut end, stray commas and quotes.', {
+    cause,
+  })
 
 // Checking and translating recurse as deeply as measuring: a body that overflows the stack here is refused.
 const measured = <T>(measure: () => T): T => {

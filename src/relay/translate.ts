@@ -3,7 +3,7 @@
 import { isBlank, withoutBlanks } from '../ir/blank.ts'
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
-import type { JsonObject } from '../ir/json.ts'
+import type { Json, JsonObject } from '../ir/json.ts'
 import type { AssistantPart } from '../ir/part.ts'
 import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
@@ -119,8 +119,8 @@ export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
 }
 
 /** A translated request as JSON text. Lone surrogates, from texts cut by clients, become replacement characters. */
-export const toJson = (body: JsonObject): string => {
-  const text = JSON.stringify(body)
+export const toJson = (value: Json): string => {
+  const text = JSON.stringify(value)
   return text.includes('\\ud') ? text.replace(LONE_SURROGATES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
 }
 
