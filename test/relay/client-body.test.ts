@@ -6,7 +6,8 @@ import { GatewayError } from '../../src/errors.ts'
 import type { Json } from '../../src/ir/json.ts'
 import type { Edit } from '../../src/lib/json-splice.ts'
 import { textOf } from '../../src/lib/pieces.ts'
-import { openBody, openText, withoutPrompt } from '../../src/relay/client-body.ts'
+import { createTurns } from '../../src/lib/turns.ts'
+import { openBody, openInTurns, openText, withoutPrompt } from '../../src/relay/client-body.ts'
 import { SEAL_PREFIX } from '../../src/wire/seal.ts'
 
 const utf8 = new TextEncoder()
@@ -208,6 +209,35 @@ describe('a large body', () => {
     bytes[100] = 0xff
     expect(codeOf(() => openBody(bytes))).toBe('invalid_json')
   })
+
+  test.each([
+    ['passes', 'here', LONG],
+    ['will be translated', 'elsewhere', LONG],
+    ['has sealed reasoning', 'here', SEAL_PREFIX + BASE64],
+    ['is small', 'here', 'hi'],
+  ])('is read the same in turns where it %s', async (_, model, content) => {
+    const times = content === 'hi' ? 1 : 60
+    const bytes = utf8.encode(JSON.stringify({ model, messages: Array(times).fill({ role: 'user', content }), a: 1 }))
+    const translates = (name: string): boolean => name === 'elsewhere'
+    const [once, inTurns] = [openBody(bytes, translates), await openInTurns(bytes, translates, createTurns())]
+    for (const name of ['size', 'outline', 'inputEstimate', 'leastInput', 'mayShow'] as const)
+      expect(inTurns[name]).toEqual(once[name])
+    const edits = [{ path: ['model'], value: '"other"' }]
+    expect(asText(inTurns.edited(edits))).toBe(asText(once.edited(edits)))
+  })
+
+  test.each(['{"a":', '[1]', '{"a":"\\x"}'])(
+    'that is no request is refused in turns as at once: %s',
+    async (begins) => {
+      const bytes = utf8.encode(begins.padEnd(40_000))
+      const later = async (): Promise<unknown> => openInTurns(bytes, () => false, createTurns())
+      const code = await later().then(
+        () => 'valid',
+        (error) => error.code,
+      )
+      expect(code).toBe(codeOf(() => openBody(bytes)))
+    },
+  )
 
   test('may begin with a byte order mark', () => {
     const text = JSON.stringify({ a: BASE64 })
