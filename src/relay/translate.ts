@@ -12,6 +12,7 @@ import { stopAt } from '../ir/stop-at.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
+import { eventsOn, shownOn } from '../wire/drawn.ts'
 import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
 import { asWritten } from '../wire/refusal/member-names.ts'
@@ -205,7 +206,9 @@ export const translateResponse = (
   ask: Ask,
   undo: Undo,
 ): JsonObject => {
-  const decoded = withoutBlankTexts(provider.decodeResponse(body, undo))
+  const read = provider.decodeResponse(body, undo)
+  const shown = { ...read, parts: read.parts.map((part) => shownOn(client.wire, part)) }
+  const decoded = withoutBlankTexts(shown)
   const whole = requireWhole(stopped(decoded, undo), undo.cap)
   const answer = client.needsText?.(ask.body) ? requireText(whole) : whole
   return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
@@ -232,6 +235,7 @@ export const translateStream = (
   const encoder = client.encodeEvents(ask)
   const cutAtStop = stopAt(undo.stop ?? [])
   const spaced = withoutBlanks()
+  const shown = eventsOn(client.wire)
   const whole = wholeCalls(undo.cap)
   const spoken = client.needsText?.(ask.body) ? needingText() : undefined
   const noted = openNotes()
@@ -262,7 +266,7 @@ export const translateStream = (
   const push = (events: ChatEvent[]): string => {
     let text = ''
     events.forEach(countOutput)
-    const made = whole(cutAtStop(spaced(events)))
+    const made = whole(cutAtStop(spaced(shown(events))))
     for (const event of spoken?.(made) ?? made) {
       note(event)
       // Failures are sent by `fail` alone.

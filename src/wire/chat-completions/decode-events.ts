@@ -10,6 +10,7 @@ import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import { parseBounded } from '../../lib/json-reader.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
+import { isPicture, picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
@@ -129,6 +130,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
         if (piece.type === 'thinking') readThought(textIn(thoughtIn(piece)), out, 'thinking')
         else if (piece.type === 'reasoning') readThought(textIn(thoughtIn(piece)), out)
         else if (piece.type === 'text') readContent(piece.text, [], out)
+        else if (isPicture(piece)) readPictures([piece], out)
       }
     } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
       const part = inProse('text', out)
@@ -161,6 +163,11 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
     if (delta.tool_calls) out.push(...calls.delta(callsIn(delta)))
     if (isFilled(delta.audio)) audio.add(delta.audio)
+    if (Array.isArray(delta.images)) readPictures(delta.images, out)
+  }
+
+  const readPictures = (list: Json[], out: ChatEvent[]): void => {
+    for (const value of picturesIn(list)) out.push(...closeProse(), { type: 'opaque', part: parts++, value })
   }
 
   const readCitations = (citations: Citation[], out: ChatEvent[]): void => {

@@ -5,6 +5,7 @@ import { isObject } from '../../ir/json.ts'
 import { sequence } from '../../ir/sequence.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
+import { isPicture } from '../drawn.ts'
 import { errorFrame } from '../pass.ts'
 import type { Before } from '../seal.ts'
 import { encodeCitation, encodeLogprob, encodeVerdicts } from './annotations.ts'
@@ -27,6 +28,7 @@ export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
   let ended = false
   let usage: Usage = {}
   let calls = 0
+  let pictures = 0
   let refused = false
   let written = 0
   let offset = 0
@@ -128,8 +130,10 @@ export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
       case 'tool-end':
         return endCall()
       case 'opaque': {
-        const own = event.value.origin === 'chat-completions' && isObject(event.value.value.audio)
-        return own ? chunk(JSON.stringify({ audio: event.value.value.audio })) : ''
+        const { origin, value } = event.value
+        if (origin !== 'chat-completions') return ''
+        if (isPicture(value)) return chunk(JSON.stringify({ images: [{ index: pictures++, ...value }] }))
+        return isObject(value.audio) ? chunk(JSON.stringify({ audio: value.audio })) : ''
       }
       case 'usage':
         usage = { ...usage, ...event.usage }

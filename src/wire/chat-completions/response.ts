@@ -1,11 +1,12 @@
 // Whole answers, both ways.
 
 import type { ChatResponse } from '../../ir/event.ts'
-import { asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Asked, Undo } from '../codec.ts'
+import { isPicture, picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import {
@@ -58,7 +59,13 @@ const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: numbe
   if (message === undefined) throw malformedAnswer()
   let parts: AssistantPart[]
   try {
-    parts = withThoughtMember(decodeAssistant(message, 'choices.0.message', madeId), message)
+    const { content } = message
+    const said = Array.isArray(content) ? { ...message, content: content.filter((part) => !isPicture(part)) } : message
+    parts = withThoughtMember(decodeAssistant(said, 'choices.0.message', madeId), message)
+    const shown = [...picturesIn(asList(content).filter(isPicture)), ...picturesIn(message.images)]
+    // Calls end an answer.
+    const at = parts.findIndex(({ type }) => type === 'tool-call')
+    parts.splice(at === -1 ? parts.length : at, 0, ...shown)
   } catch (cause) {
     throw malformedAnswer(cause)
   }
@@ -119,6 +126,7 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean, twice: boolean):
   let refusal: string | null = null
   const annotations: Json[] = []
   const calls: JsonObject[] = []
+  const images: JsonObject[] = []
   const message: JsonObject = { role: 'assistant' }
   for (const part of parts) {
     switch (part.type) {
@@ -137,12 +145,14 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean, twice: boolean):
         calls.push(encodeCall(part, part.id, part.name))
         break
       case 'opaque':
-        if (part.origin === 'chat-completions' && isObject(part.value.audio)) message.audio = part.value.audio
+        if (part.origin !== 'chat-completions') break
+        if (isObject(part.value.audio)) message.audio = part.value.audio
+        else if (isPicture(part.value)) images.push({ index: images.length, ...part.value })
         break
     }
   }
   if (content === null && refusal === null && calls.length === 0 && message.audio === undefined) content = ''
-  Object.assign(message, { content, refusal, annotations })
+  Object.assign(message, { content, refusal, annotations, ...(images.length === 0 ? {} : { images }) })
   Object.assign(message, encodeThoughts(parts, twice))
   const [first] = calls
   if (legacy && isObject(first?.function)) message.function_call = first.function

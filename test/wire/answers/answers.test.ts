@@ -97,7 +97,7 @@ const due = (from: ChatWire, to: ChatWire, body: JsonObject) => {
 const readBy = (to: ChatWire, body: JsonObject, made: number) => {
   const { said, thought, calls, usage } = VENDORS[to].told(body)
   return {
-    text: joined(said, 'text'),
+    text: to === 'messages' ? joined(said, 'text').replace(DRAWN, '') : joined(said, 'text'),
     refusal: joined(said, 'refusal'),
     thought,
     calls: calls.map((call) => canonical(call, to)),
@@ -106,6 +106,9 @@ const readBy = (to: ChatWire, body: JsonObject, made: number) => {
     stop: VENDORS[to].stopOf(body),
   }
 }
+/** In words, where the wire has no picture. */
+const DRAWN = /\[A picture was drawn [^\]]*\]/g
+
 /** Calls without an id are given one. */
 const nameless = (from: ChatWire, body: JsonObject): number =>
   VENDORS[from].told(body).calls.filter(({ id }) => id === '').length
