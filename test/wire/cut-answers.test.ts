@@ -155,6 +155,68 @@ describe('a call that passes on its own wire', () => {
     )
   })
 
+  test('nor in a chat-completions stream, whatever its pieces, calls and answers', () => {
+    const written = fc.record({ value: fc.jsonValue(), cut: fc.nat(), whole: fc.boolean() })
+    const reason = fc.constantFrom('tool_calls', 'stop')
+    fc.assert(
+      fc.property(
+        fc.array(written, { minLength: 1, maxLength: 3 }),
+        fc.nat({ max: 2 }),
+        fc.nat(),
+        reason,
+        (calls, choice, at, told) => {
+          const kept = calls.map(({ value, cut, whole }) => {
+            const text = JSON.stringify({ a: value })
+            return whole ? text : text.slice(0, 1 + (cut % (text.length - 1)))
+          })
+          const longest = Math.max(...kept.map((text) => text.length))
+          // The pieces of all calls in turn, as servers write parallel calls.
+          const deltas = Array.from({ length: longest }, (_, piece) =>
+            kept.flatMap((text, index) =>
+              piece < text.length ? [{ index, function: { arguments: text[piece] ?? '' } }] : [],
+            ),
+          ).map((tool_calls) => ({ tool_calls }))
+          const chunks = (reason: string): JsonObject[] =>
+            [...deltas, {}].map((delta, place, all) => ({
+              model: 'v',
+              choices: [
+                { index: choice, delta, finish_reason: place === all.length - 1 ? reason : null },
+                // Another answer of the same stream, which is whole.
+                ...(place === at % all.length
+                  ? [{ index: choice + 1, delta: { content: 'x' }, finish_reason: 'stop' }]
+                  : []),
+              ],
+            }))
+          const isWhole = calls.every(({ whole }) => whole)
+          const due = chunks(isWhole ? told : 'length')
+          const read = framesOf(
+            chunks(told)
+              .map((data) => JSON.stringify(data))
+              .reduce(({ tap, out }, data) => ({ tap, out: out + tap.see({ data }) }), {
+                tap: CHAT_CODECS['chat-completions'].tap({ model: 'v', includeUsage: true, now: 0 }),
+                out: '',
+              }).out,
+          )
+          expect(read.map(({ data }) => JSON.parse(data))).toEqual(due)
+        },
+      ),
+    )
+  })
+
+  test('a chat-completions stream says otherwise of nothing else', () => {
+    const tap = () => CHAT_CODECS['chat-completions'].tap({ model: 'v', includeUsage: true, now: 0 })
+    const free = { tool_calls: [{ index: 0, custom: { name: 'f', input: '{"a' } }] }
+    const half = { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"a' } }] }
+    for (const [delta, reason] of [
+      [free, 'tool_calls'],
+      [half, 'content_filter'],
+      [{ content: '{"a' }, 'stop'],
+    ] as const) {
+      const data = JSON.stringify({ model: 'v', choices: [{ index: 0, delta, finish_reason: reason }] })
+      expect(tap().see({ data })).toBe(writeFrame({ data }))
+    }
+  })
+
   test('nor in a responses stream, nor in whole answers', () => {
     for (const [input, cap, isCut] of [
       ['{"a":"b', CAP, true],

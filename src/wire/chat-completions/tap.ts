@@ -4,8 +4,9 @@
 import { brokenOff } from '../../ir/fold.ts'
 import { asList, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
+import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import { findMember } from '../../lib/json-scan.ts'
-import { splice } from '../../lib/json-splice.ts'
+import { type Edit, splice } from '../../lib/json-splice.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -33,6 +34,7 @@ export const tap = (options: TapOptions): Tap => {
   let inDeltas = false
   /** How much had been written when figures were told last. */
   let toldAt = 0
+  const calls = openArguments()
 
   const report = (usage: JsonObject): void => {
     noted.rawUsage = withReport(noted.rawUsage, usage)
@@ -80,17 +82,22 @@ export const tap = (options: TapOptions): Tap => {
     noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const choices = asList(chunk.choices)
     let hasInnerUsage = false
-    for (const choice of choices) {
+    const cut: Edit[] = []
+    for (const [at, choice] of choices.entries()) {
       if (!isObject(choice)) continue
       const { delta, finish_reason: reason } = choice
       inDeltas ||= isObject(delta)
       const content = inDeltas ? delta : choice.message
       addText(noted.output, content)
+      if (isObject(content)) calls.see(choice.index, content)
       noted.complete = false
       if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
       if (typeof reason === 'string' && reason !== '') {
         hasFinishReason = true
         open.delete(choice.index)
+        // Its client would run half a call.
+        if (COMPLETE.has(reason) && calls.breakOff(choice.index))
+          cut.push({ path: ['choices', at, 'finish_reason'], value: '"length"' })
       } else open.add(choice.index)
       if (isObject(choice.usage)) report(choice.usage)
       hasInnerUsage ||= choice.usage !== undefined
@@ -103,7 +110,7 @@ export const tap = (options: TapOptions): Tap => {
       if (usage !== undefined) data = withoutUsage(data, usage)
       if (hasInnerUsage) data = withoutInnerUsage(data, choices)
     }
-    data = rename(data)
+    data = rename(cut.length === 0 ? data : splice(data, cut))
     const out = frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
     if (!isObject(usage) && isTextOnly(choices)) template.learn(frame, CONTENT, out)
     return out
@@ -121,6 +128,34 @@ export const tap = (options: TapOptions): Tap => {
 }
 
 const CONTENT = ['choices', 0, 'delta', 'content'] as const
+
+/** Reasons by which a client takes the calls of an answer for whole. */
+const COMPLETE = new Set(['stop', 'tool_calls', 'function_call'])
+/** Calls of one answer whose arguments are followed. */
+const MOST_CALLS = 1_000
+
+/** The arguments of functions that are being written, told closed or not without keeping them. Of free text it cannot be told. */
+const openArguments = () => {
+  const written = new Map<string, { choice: Json | undefined; nesting: JsonNesting; closed: boolean }>()
+  const add = (choice: Json | undefined, call: Json | undefined, text: string): void => {
+    if (text === '') return
+    const name = `${choice ?? 0} ${call ?? ''}`
+    const known = written.get(name) ?? { choice, nesting: jsonNesting(), closed: true }
+    if (written.size >= MOST_CALLS && !written.has(name)) return
+    written.set(name, known)
+    known.closed = known.nesting.isClosedBy(text)
+  }
+  return {
+    see: (choice: Json | undefined, delta: JsonObject): void => {
+      if (isObject(delta.function_call)) add(choice, 'legacy', inputText(delta.function_call.arguments))
+      if (!delta.tool_calls) return
+      for (const call of callsIn(delta))
+        if (isObject(call.function)) add(choice, call.index, inputText(call.function.arguments))
+    },
+    breakOff: (choice: Json | undefined): boolean =>
+      written.size > 0 && [...written.values()].some((one) => one.choice === choice && !one.closed),
+  }
+}
 
 /** Whether a chunk holds nothing but a piece of text. */
 const isTextOnly = (choices: Json[]): boolean => {
