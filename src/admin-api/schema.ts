@@ -249,6 +249,15 @@ export const Latency = Type.Object({
 
 export const Step = oneOf(['hour', 'day'])
 
+/** `whole`: false where there may be more than were looked at. */
+const Unfinished = Type.Object(
+  { requests: Count, tokens: Count, whole: Type.Boolean() },
+  {
+    description:
+      'Answers that broke off or that the client left, billed by an estimate of their prompt: a client that asks again for a broken stream is billed for each.',
+  },
+)
+
 /** `step` is a day where hours were asked for that are no longer kept for single keys. */
 export const Usage = Type.Object({
   step: Step,
@@ -264,6 +273,8 @@ export const Usage = Type.Object({
   ),
   cache_hit_share: Nullable(Type.Number({ description: '0 to 1 of prompt tokens that were read from a cache.' })),
   latency: Latency,
+  /** Of one key. */
+  unfinished: Type.Optional(Unfinished),
   khr_per_usd: Type.Number(),
 })
 

@@ -58,6 +58,15 @@ export type LatencySample = { firstByteMs: number; totalMs: number }
 type RefusedQuery = { since: number; until: number; keyIds?: readonly string[] | undefined }
 export type RefusedByCode = { code: string; count: number }
 
+/** Of the keys' exchanges that began in [`since`, `until`). */
+export type UnfinishedQuery = { since: number; until: number; keyIds: readonly string[] }
+
+/**
+ * Answers that broke off or were left, and whose figures are the gateway's own: each is billed an estimate of its whole
+ * prompt. `whole`: false where there may be more than were looked at.
+ */
+export type Unfinished = { requests: number; tokens: number; whole: boolean }
+
 export type Insight = {
   series(query: SeriesQuery): Promise<SeriesRow[]>
   shares(query: SharesQuery): Promise<Shares>
@@ -70,4 +79,5 @@ export type Insight = {
   latencies(query: LatencyQuery): Promise<LatencySample[]>
   /** By code, most first. */
   refused(query: RefusedQuery): Promise<RefusedByCode[]>
+  unfinished(query: UnfinishedQuery): Promise<Unfinished>
 }

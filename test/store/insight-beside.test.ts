@@ -46,6 +46,7 @@ const everything = (store: Store, ids: string[]) =>
     store.insight.exchangePage({ limit: 7 }),
     store.insight.exchangePage({ limit: 7, keyIds: ids.slice(1), outcome: 'failed' }),
     store.insight.latencies({ since: NOW - DAY, until: NOW + DAY }),
+    store.insight.unfinished({ since: NOW - DAY, until: NOW + DAY, keyIds: ids.slice(0, 1) }),
   ])
 
 const threaded = (path: string): Store => openStore(path, { clock: () => NOW, large: 0 })
@@ -75,6 +76,7 @@ test('a large database is not read on the own connection', async () => {
       exchangePage: never,
       latencies: never,
       refused: never,
+      unfinished: never,
     },
   }
   const order: string[] = []

@@ -62,7 +62,10 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
   },
   'keys.usage': async (call, { id, since, until, step, most }) => {
     const range = await rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
-    return report(call.gateway, { range, by: 'model', most, keyIds: [keyOf(call, id).id], model: undefined })
+    const keyIds = [keyOf(call, id).id]
+    const { since: from, until: to } = range
+    const unfinished = await call.gateway.store.insight.unfinished({ since: from, until: to, keyIds })
+    return { ...(await report(call.gateway, { range, by: 'model', most, keyIds, model: undefined })), unfinished }
   },
 }
 

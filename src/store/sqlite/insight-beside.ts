@@ -40,6 +40,7 @@ export const createInsight = ({ own, path, isLarge, settle }: Options): InsightB
     exchangePage: asked('exchangePage'),
     latencies: asked('latencies'),
     refused: asked('refused'),
+    unfinished: asked('unfinished'),
     stop: thread.stop,
   }
 }

@@ -14,6 +14,8 @@ import {
   type SeriesQuery,
   type SeriesRow,
   STEP_MS,
+  type Unfinished,
+  type UnfinishedQuery,
 } from '../insight.ts'
 import { ormOf } from './orm.ts'
 import { ALL_KEYS } from './refusals.ts'
@@ -83,6 +85,7 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
          WHERE key_id IN (SELECT value FROM json_each(?)) AND hour >= ? AND hour < ? GROUP BY 1 ORDER BY 2 DESC, 1`,
       )
       .all(JSON.stringify(keyIds ?? [ALL_KEYS]), startOfSpan(since, HOUR_MS), until),
+  unfinished: (query) => unfinished(db, query),
 })
 
 const MEASURED: Readonly<Record<Measure, string>> = {
@@ -284,6 +287,25 @@ const allOf = (conditions: Condition[]): Condition => ({
   sql: conditions.map(({ sql }) => sql).join(' AND ') || 'TRUE',
   values: conditions.flatMap(({ values }) => values),
 })
+
+const BILLED = ['input', 'cache_read', 'cache_write', 'output'].map((name) => `coalesce(${name}, 0)`).join(' + ')
+
+const unfinished = (db: Database, { since, until, keyIds }: UnfinishedQuery): Unfinished => {
+  const from = rowAt(db, since)
+  if (from === undefined) return { requests: 0, tokens: 0, whole: true }
+  const to = rowAt(db, until) ?? lastRow(db) + 1
+  const found = (['failed', 'aborted'] as const).map((outcome) =>
+    findEnded(db, { keyIds: [...keyIds], model: undefined, outcome }, { from, to }, LATEST),
+  )
+  const sums = db
+    .query<{ requests: number; tokens: number }, [string]>(
+      `SELECT count(*) AS requests, coalesce(sum(tokens), 0) AS tokens FROM (SELECT ${BILLED} AS tokens FROM exchanges
+       WHERE row IN (SELECT value FROM json_each(?)) AND estimated) WHERE tokens > 0`,
+    )
+    .get(JSON.stringify(found.flatMap(({ rows }) => rows)))
+  const whole = found.every(({ rows, complete }) => rows.length < LATEST && complete === undefined)
+  return { requests: sums?.requests ?? 0, tokens: sums?.tokens ?? 0, whole }
+}
 
 const TIMES = 'SELECT first_byte_ms AS firstByteMs, total_ms AS totalMs FROM exchanges'
 const ANSWERED = "outcome = 'done' AND first_byte_ms IS NOT NULL AND total_ms IS NOT NULL"

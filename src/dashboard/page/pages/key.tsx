@@ -163,6 +163,7 @@ const KeyUsage = ({ id }: { id: string }) => {
             <Refused of={value.refused} keyId={id} />
             <UsageView usage={value} measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
             <UsageTable usage={value} by="model" ofKey={id} />
+            <Unfinished of={value} />
           </div>
         )}
       </Loaded>
@@ -178,6 +179,16 @@ const Refused = ({ of, keyId }: { of: Usage['refused']; keyId: string }) =>
         {counted(sumOf(of), 'request')} refused
       </a>
       {`: ${of.map(({ code, count: times }) => `${count(times)} ${code}`).join(', ')}.`}
+    </p>
+  )
+
+/** Who asks again for each broken answer is billed for each: that is to be seen. */
+const Unfinished = ({ of: { unfinished } }: { of: Usage }) =>
+  unfinished === undefined || unfinished.requests === 0 ? null : (
+    <p class="muted">
+      {unfinished.whole ? '' : 'At least '}
+      {counted(unfinished.requests, 'answer')} broke off or {unfinished.requests === 1 ? 'was' : 'were'} left before the
+      end, billed by an estimate: {count(unfinished.tokens)} tokens.
     </p>
   )
 
