@@ -23,6 +23,7 @@ export const createApp = (gateway: Gateway, side: Side = 'operators') =>
     .use(usage(gateway))
     .use(inference(gateway, { asked: 'chat-completions', paths: pathsOf('/v1/chat/completions') }))
     .use(inference(gateway, { asked: 'responses', paths: pathsOf('/v1/responses') }))
+    .use(inference(gateway, { asked: 'responses/compact', paths: pathsOf('/v1/responses/compact') }))
     .use(inference(gateway, { asked: 'messages', paths: pathsOf('/v1/messages') }))
     .use(inference(gateway, { asked: 'images', paths: pathsOf('/v1/images/generations') }))
     .use(inference(gateway, { asked: 'images/edits', paths: pathsOf('/v1/images/edits') }))

@@ -111,6 +111,8 @@ export type Remedy =
   /** Without a summary of its thought, or without anything about thinking. */
   | 'no-summary'
   | 'no-thinking'
+  /** With a summary in place of a compaction of its own. */
+  | 'no-compact'
   /** Without the members that are named, which the provider does not take. */
   | 'without-members'
   /** With a digest in place of what identifies the user. */

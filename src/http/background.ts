@@ -71,9 +71,9 @@ export const background = (gateway: Gateway) => {
         `${path}/:id/input_items`,
         serve('input', (context) => inputItems(gateway, context)),
       )
-      // The path of token counts, and not an answer's id.
-      .get(`${path}/input_tokens`, ({ request }) => fallback(request))
-      .delete(`${path}/input_tokens`, ({ request }) => fallback(request))
+    // The wire's own endpoints, and no answers' ids.
+    for (const own of [`${path}/input_tokens`, `${path}/compact`])
+      app.get(own, ({ request }) => fallback(request)).delete(own, ({ request }) => fallback(request))
   }
   return app
 }

@@ -17,6 +17,7 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'POST', path: '/v1/images/generations', wire: 'images' },
   { method: 'POST', path: '/v1/messages/count_tokens', wire: 'messages' },
   { method: 'POST', path: '/v1/responses/input_tokens', wire: 'responses' },
+  { method: 'POST', path: '/v1/responses/compact', wire: 'responses', asked: 'responses/compact' },
   { method: 'GET', path: '/v1/responses/{id}', wire: 'responses' },
   { method: 'DELETE', path: '/v1/responses/{id}', wire: 'responses' },
   { method: 'POST', path: '/v1/responses/{id}/cancel', wire: 'responses' },

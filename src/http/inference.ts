@@ -59,7 +59,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     maxOutput: expected?.output ?? (wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput),
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     leastOutput: isChatWire(wire) ? leastOutput(gateway, { model, key, bodyWire }) : 0,
-    fixed: !isChatWire(wire),
+    fixed: !isChatWire(asked),
   })
   const client = enter(gateway, post)
   let running = true
@@ -84,7 +84,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     tag: reservation.tag,
     model,
     stream,
-    background: wire === 'responses' && outline.background === true,
+    background: asked === 'responses' && outline.background === true,
     startedAt: reservation.startedAt,
     begunAt,
     reservation,

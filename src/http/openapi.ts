@@ -39,6 +39,14 @@ const WIRES: Record<Operation, OperationText & { answer: string }> = {
     answer: 'A response, or its events when streamed.',
     example: { model: 'auto', input: 'Say hello', stream: true },
   },
+  'responses/compact': {
+    id: 'compactResponse',
+    summary: 'Compact a conversation',
+    description:
+      'By the provider itself where it does that; otherwise the model is asked for a summary, which models of any vendor go on from.',
+    answer: 'What the user said, and one item for the rest: the input of the next request.',
+    example: { model: 'auto', input: 'Say hello' },
+  },
   messages: {
     id: 'createMessage',
     summary: 'Messages',

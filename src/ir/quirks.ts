@@ -25,6 +25,8 @@ export type Quirks = {
   noReasoning?: boolean
   /** Responses: the account or the model shows no summaries of its thought. */
   noSummary?: boolean
+  /** Responses: compacts no conversation itself. */
+  noCompact?: boolean
   /** Messages, chat: a turn of the model's without a thought is refused: it gets a blank one, on messages one with calls. */
   needsReasoning?: boolean
   /** Chat: a call that its answer begins with and that has no signature is refused: it gets one that is not verified. */

@@ -9,12 +9,18 @@ export type PassWire = (typeof PASS_WIRES)[number]
 
 export type Wire = ChatWire | PassWire
 
-const CHAT = new Set<Wire>(CHAT_WIRES)
+const CHAT = new Set<Operation>(CHAT_WIRES)
 
-export const isChatWire = (wire: Wire): wire is ChatWire => CHAT.has(wire)
+export const isChatWire = (wire: Operation): wire is ChatWire => CHAT.has(wire)
 
 /** What a request asks of a wire. The wire's own name stands for what is asked there first of all: for sound, a transcript. */
-export type Operation = Wire | 'images/edits' | 'images/variations' | 'audio/speech' | 'audio/translations'
+export type Operation =
+  | Wire
+  | 'responses/compact'
+  | 'images/edits'
+  | 'images/variations'
+  | 'audio/speech'
+  | 'audio/translations'
 
 /** What a model does: which of the wires it is served on, and for what there. */
 export const KINDS = ['text', 'image', 'embedding', 'moderation', 'speech', 'transcription'] as const
@@ -23,6 +29,7 @@ export type Kind = (typeof KINDS)[number]
 export const KIND_OF: Readonly<Record<Operation, Kind>> = {
   'chat-completions': 'text',
   responses: 'text',
+  'responses/compact': 'text',
   messages: 'text',
   images: 'image',
   'images/edits': 'image',

@@ -7,6 +7,7 @@ import type { Account } from './provider.ts'
 const PATHS: Record<Operation, string> = {
   'chat-completions': '/chat/completions',
   responses: '/responses',
+  'responses/compact': '/responses/compact',
   messages: '/v1/messages',
   images: '/images/generations',
   'images/edits': '/images/edits',

@@ -93,7 +93,8 @@ export const attempt = async <Made extends Answer>(
   abort: AbortController,
   read: Read<Made>,
 ): Promise<Made> => {
-  const codec = target.wire === exchange.wire ? exchange.codec : CODECS[target.wire]
+  const isAsked = target.wire === exchange.wire && !isMissing(exchange, target)
+  const codec = isAsked ? exchange.codec : CODECS[target.wire]
   const plan = await planIn(relay, exchange, target, codec)
   // The client may have left while the plan waited for its turn.
   exchange.sent ||= !abort.signal.aborted
@@ -129,7 +130,12 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned 
     exchange.dropped = listDropped([...betas, ...lostIn(edits), ...lostCap(exchange, target)])
     return { body: exchange.body.edited(edits), undo: undefined, cap: cap ?? codec.outputCap(exchange.body.outline) }
   }
-  const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
+  const encoded = encodeFor(
+    exchange,
+    chatCodec(exchange.codec.operation ?? exchange.bodyWire),
+    chatCodec(target.wire),
+    target,
+  )
   exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
   return { body: () => written(encoded.body, exchange.body.size), undo: encoded.undo, cap: encoded.undo.cap }
 }
@@ -158,14 +164,22 @@ function* written(body: JsonObject, size: number): Steps<Plan['body']> {
  * Whether the body's bytes pass: it is in the provider's wire already, in a form that the provider takes. Several answers
  * can only pass.
  */
-const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target): boolean =>
-  target.wire === wire &&
-  bodyWire === wire &&
-  target.withoutReasoning !== true &&
-  (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
-  (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
-  (wantsSeveral(body.outline) || !needsStopping(body.outline, passQuirksOf(target, body.outline))) &&
-  codec.needsTranslation?.(body.outline) !== true
+const passesThrough = (exchange: Exchange, target: Target): boolean => {
+  const { wire, bodyWire, codec, body } = exchange
+  return (
+    target.wire === wire &&
+    !isMissing(exchange, target) &&
+    bodyWire === wire &&
+    target.withoutReasoning !== true &&
+    (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
+    (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
+    (wantsSeveral(body.outline) || !needsStopping(body.outline, passQuirksOf(target, body.outline))) &&
+    codec.needsTranslation?.(body.outline) !== true
+  )
+}
+
+/** Whether what is asked for is nothing that the target has. */
+const isMissing = ({ codec }: Exchange, target: Target): boolean => codec.isMissing?.(quirksOf(target)) === true
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
@@ -197,7 +211,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
       ? undefined
       : translateResponse(
           withExact(text, body),
-          chatCodec(exchange.wire),
+          chatCodec(exchange.codec.operation ?? exchange.wire),
           chatCodec(target.wire),
           askFor(reading),
           plan.undo,
@@ -239,8 +253,8 @@ const ownUndo = (target: Target, cap: number | undefined): Undo => ({
  * with ids of its own. Undefined where its client cannot refer to it.
  */
 const keeperOf = ({ relay, request }: Reading): Keep | undefined => {
-  const { wire, key, body, asSent } = request
-  if (wire !== 'responses' || asSent.outline.store === false) return undefined
+  const { wire, codec, key, body, asSent } = request
+  if (wire !== 'responses' || codec.operation !== undefined || asSent.outline.store === false) return undefined
   const kept = rememberable(asSent.whole().body, body.whole().body)
   return kept && relay.recall.open(key.id, kept, body.size)
 }

@@ -97,8 +97,8 @@ export const mostPerImage = (
 ): number => Math.max(...modelsOf(relay, request).map((model) => relay.pictures.costOf(model, request.body.outline)))
 
 /** Whether a client may continue the answer to its request by the answer's id. */
-export const isReferable = ({ wire, body: { outline } }: ClientRequest): boolean =>
-  wire === 'responses' ? outline.store !== false : isObject(outline.thread)
+export const isReferable = ({ wire, codec, body: { outline } }: ClientRequest): boolean =>
+  wire === 'responses' ? codec.operation === undefined && outline.store !== false : isObject(outline.thread)
 
 /** Only the account that made an answer knows it: a request that refers to it must go there. */
 export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: string): void => {

@@ -192,7 +192,7 @@ export const quirksOf = ({ provider, model, learned }: Target): Quirks => ({
  */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
-  body: exchange.asSent.whole().body,
+  body: (exchange.codec.ofWholeConversation === true ? exchange.body : exchange.asSent).whole().body,
   stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
   now,

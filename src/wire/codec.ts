@@ -180,6 +180,10 @@ export type PassCodec = {
   wire: Wire
   /** What is asked of it. Absent: what its name stands for. */
   operation?: Operation
+  /** Whether a provider has no such thing: what is asked is then made by an answer of its wire. */
+  isMissing?(quirks: Quirks): boolean
+  /** Whether its answer is made of the whole conversation, with what its request refers to. */
+  ofWholeConversation?: true
   /** Whether its requests may come as forms too, with files. */
   takesForms?: true
   /** The schema of a client's body, open to unknown members. */

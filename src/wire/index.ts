@@ -1,6 +1,6 @@
 // The wires the gateway speaks, written out by hand.
 
-import { type ChatWire, isChatWire, type Operation, type Wire } from '../ir/wire.ts'
+import { type ChatWire, isChatWire, type Operation } from '../ir/wire.ts'
 import { speech, transcriptions, translations } from './audio/index.ts'
 import { chatCompletions } from './chat-completions/index.ts'
 import type { ChatCodec, PassCodec } from './codec.ts'
@@ -8,12 +8,14 @@ import { embeddings } from './embeddings/index.ts'
 import { imageEdits, images, imageVariations } from './images/index.ts'
 import { messages } from './messages/index.ts'
 import { moderations } from './moderations/index.ts'
+import { compact } from './responses/compact.ts'
 import { responses } from './responses/index.ts'
 
 export const CHAT_CODECS: Record<ChatWire, ChatCodec> = { 'chat-completions': chatCompletions, responses, messages }
 
 export const CODECS: Record<Operation, PassCodec> = {
   ...CHAT_CODECS,
+  'responses/compact': compact,
   images,
   'images/edits': imageEdits,
   'images/variations': imageVariations,
@@ -24,8 +26,9 @@ export const CODECS: Record<Operation, PassCodec> = {
   'audio/translations': translations,
 }
 
-/** The codec of a wire that can be translated. The others never are: the route sends what is theirs to their own alone. */
-export const chatCodec = (wire: Wire): ChatCodec => {
-  if (!isChatWire(wire)) throw new Error(`the wire ${wire} is never translated`)
-  return CHAT_CODECS[wire]
+/** The codec of what can be translated. The rest never is: the route sends what is theirs to their own alone. */
+export const chatCodec = (asked: Operation): ChatCodec => {
+  if (asked === 'responses/compact') return compact
+  if (!isChatWire(asked)) throw new Error(`what is asked of ${asked} is never translated`)
+  return CHAT_CODECS[asked]
 }

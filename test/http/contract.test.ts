@@ -207,7 +207,7 @@ describe('endpoints', () => {
     })
   })
 
-  test.each(['/v1/nope', '/v2', '/v1/chat', '/nope', '/v1/completions', '/v1/responses/compact'])(
+  test.each(['/v1/nope', '/v2', '/v1/chat', '/nope', '/v1/completions', '/v1/responses/compact/x'])(
     '%s is 404 not_found',
     async (path) => {
       await expectError(await gateway.post(path, {}), 'not_found', path)

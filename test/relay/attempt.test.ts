@@ -34,7 +34,15 @@ const heldBy = async (members: object, answers: AnswerStore, isWritten: Promise<
   const open = async (): Promise<StreamAnswer> => {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'm', ...members, input: 'x'.repeat(MB) }))
     const body = openBody(bytes, () => true)
-    const request = { id: 'req_1', key: { id: 'k' }, wire: 'responses', bodyWire: 'responses', body, asSent: body }
+    const request = {
+      codec: CODECS.responses,
+      id: 'req_1',
+      key: { id: 'k' },
+      wire: 'responses',
+      bodyWire: 'responses',
+      body,
+      asSent: body,
+    }
     const reading = {
       relay: { clock: Date, recall },
       request,

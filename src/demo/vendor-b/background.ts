@@ -40,7 +40,7 @@ export const createBackground = (): Background => {
     },
     serve(method, path, query) {
       const [, id, below] = PATH.exec(path) ?? []
-      if (id === undefined || id === 'input_tokens') return undefined
+      if (id === undefined || id === 'input_tokens' || id === 'compact') return undefined
       const made = find(id)
       if (method === 'DELETE' && below === undefined) {
         removed.set(id, true)

@@ -11,6 +11,7 @@ import { composeSpeech, composeTranscript } from './audio.ts'
 import { createBackground } from './background.ts'
 import { composeCompletion, playCompletion } from './chat.ts'
 import { chatSaid, readChat } from './chat-request.ts'
+import { compacted, composeCompaction, isTriggered, untriggered } from './compaction.ts'
 import { composeEmbeddings } from './embeddings.ts'
 import { errorBody, failure, invalid, unauthorised } from './error.ts'
 import { composeEdits, composeImages, composeVariations } from './images.ts'
@@ -54,10 +55,12 @@ export const createVendorB = (): Vendor => {
     wire: 'responses',
     said: (body) => itemsSaid(inputItems(body.input)),
     accept: ({ body: asked, now }) => {
-      const items = memory.resolve(asked)
+      const all = memory.resolve(asked)
+      const items = untriggered(all)
       const prompt = readResponses(asked, items)
       const given = answer(prompt, prefixes.use(prompt, saltOf(asked)), false)
-      const whole = composeResponse(given, asked, now, withUsage(prompt.said))
+      const made = composeResponse(given, asked, now, withUsage(prompt.said))
+      const whole = isTriggered(all) ? compacted(made) : made
       memory.keep(asked, items, whole)
       const body = asked.background === true ? background.begin(whole, items, asked.stream === true) : whole
       const obfuscated = asObject(asked.stream_options).include_obfuscation !== false
@@ -67,6 +70,17 @@ export const createVendorB = (): Vendor => {
         play: () => playResponse(body, obfuscated),
         broken: (error, sent) => failResponse(body, error, sent),
       }
+    },
+  }
+  const compact: DemoWire = {
+    wire: 'responses',
+    said: responses.said,
+    accept: ({ body: asked, now }) => {
+      const items = memory.resolve(asked)
+      const prompt = readResponses(asked, items)
+      const given = answer(prompt, prefixes.use(prompt, saltOf(asked)), false)
+      const made = composeResponse(given, asked, now, withUsage(prompt.said))
+      return { stream: false, body: composeCompaction({ ...asked, input: items }, made) }
     },
   }
   const inputTokens: DemoWire = {
@@ -129,6 +143,7 @@ export const createVendorB = (): Vendor => {
       '/v1/chat/completions': chat,
       '/v1/responses': responses,
       '/v1/responses/input_tokens': inputTokens,
+      '/v1/responses/compact': compact,
       '/v1/images/generations': images,
       '/v1/images/edits': edits,
       '/v1/images/variations': variations,

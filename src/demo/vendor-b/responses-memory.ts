@@ -2,6 +2,7 @@
 
 import { asList, asObject, asText, type JsonObject } from '../../ir/json.ts'
 import { createRecent } from '../../lib/recent.ts'
+import { readCompaction } from './compaction.ts'
 import { invalid } from './error.ts'
 import { thoughtId } from './responses.ts'
 import { inputItems } from './responses-request.ts'
@@ -24,6 +25,7 @@ export const createResponsesMemory = (): ResponsesMemory => {
       if (found === undefined) throw invalid(`Item with id '${id}' not found.`, 'input', null, 404)
       return found
     }
+    if (item.type === 'compaction') return readCompaction(item)
     if (item.type !== 'reasoning') return item
     const sealed = item.encrypted_content
     if (typeof sealed !== 'string') {

@@ -41,6 +41,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-null-content': { noNullContent: true },
   'long-messages': { longMessages: true },
   'no-summary': { noSummary: true },
+  'no-compact': { noCompact: true },
   'no-thinking': { noReasoning: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
