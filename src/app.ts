@@ -13,6 +13,7 @@ import { health } from './http/health.ts'
 import { inference } from './http/inference.ts'
 import { metrics } from './http/metrics.ts'
 import { models } from './http/models.ts'
+import { upgrade } from './http/sockets.ts'
 import { usage } from './http/usage.ts'
 
 /** `side`: the client API alone, or what operators use beside it, where that stands apart. */
@@ -38,7 +39,7 @@ export const createApp = (gateway: Gateway, side: Side = 'operators') =>
     .use(background(gateway))
     .use(side === 'operators' ? operators(gateway) : clientPages(gateway))
     .use(docs(gateway, side))
-    .all('/*', ({ request }) => fallback(request, side), { parse: 'none' })
+    .all('/*', ({ request }) => upgrade(gateway, request) ?? fallback(request, side), { parse: 'none' })
     .onError(({ request, code, error }) => frameworkError(gateway, request, side, code, error))
 
 const operators = (gateway: Gateway) =>

@@ -64,6 +64,8 @@ export type Config = {
   limits: { rpm: number; tpm: number; concurrency: number }
   /** Which tools that run at a vendor any key may use. */
   serverTools: NonNullable<FileConfig['server_tools']>
+  /** Whether the responses wire is spoken by WebSocket too. */
+  websockets: boolean
   keepAliveMs: number
   earlyStartMs: number
   /** How long a stop waits for exchanges in flight. */
@@ -170,6 +172,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     ...served,
     limits: { rpm: 0, tpm: 0, concurrency: 0, ...file.limits },
     serverTools: namedServerTools(file.server_tools ?? 'all'),
+    websockets: file.websockets ?? true,
     keepAliveMs: reader.duration('keep_alive', file.keep_alive, 15_000),
     earlyStartMs: reader.duration('early_start', file.early_start, 20_000),
     drainMs: reader.duration('drain', file.drain, 30_000),

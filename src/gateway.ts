@@ -22,6 +22,7 @@ import type { Log } from './observe/log.ts'
 import { type Arriving, createArriving, createMemory, createRoom, type Memory } from './observe/memory.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { createRefusals, type Refusals } from './observe/refusals.ts'
+import { createSockets, type Sockets } from './observe/sockets.ts'
 import { createContinued } from './relay/adapt/continued.ts'
 import { createDetours } from './relay/adapt/detours.ts'
 import { createPictures } from './relay/adapt/pictures.ts'
@@ -65,8 +66,29 @@ export type Gateway = Relay & {
   failures: Failures
   /** What alerts tell of the ledger by. */
   trouble: { failedWrites: number; cause: unknown }
+  /** Open WebSockets. */
+  sockets: Sockets
   /** The listening server; undefined before it starts. */
   listener: Listener | undefined
+}
+
+/** The peer of a WebSocket: what can be said to it. */
+export type SocketPeer = {
+  send(text: string): void
+  /** Bytes that it has not taken yet. */
+  unsent(): number
+  close(code: number, reason: string): void
+}
+
+/** Our end of a WebSocket, told what comes of it. */
+export type SocketEnd = {
+  opened(peer: SocketPeer): void
+  said(message: string | Uint8Array): void
+  /** The peer has taken what it was sent. */
+  drained(): void
+  closed(): void
+  /** Whether an answer is under way on it. */
+  isBusy(): boolean
 }
 
 export type Listener = {
@@ -76,6 +98,8 @@ export type Listener = {
   addressOf(request: Request): string | undefined
   /** The request's stream has ended: its connection gets the idle timeout of others again. */
   streamed(request: Request): void
+  /** Makes a WebSocket of a request's connection; false where that cannot be. */
+  upgrade(request: Request, end: SocketEnd, headers: Record<string, string>): boolean
   /** Requests it has not finished answering. */
   pending(): number
 }
@@ -197,6 +221,7 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     alerts: createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn }),
     failures: createFailures(stopwatch, () => config.alerts.errorRate.withinMs),
     trouble,
+    sockets: createSockets(turns),
     listener: undefined,
   }
   return gateway

@@ -42,6 +42,7 @@ rate: { khr_per_usd: 4100 }
 # early_start: 20s                # when a stream begins although its provider has not answered
 # drain: 30s                      # how long a stop waits for requests in flight
 # retention: 90d                  # how long single requests are kept; totals are always kept
+# websockets: true                # the responses wire by WebSocket too
 # stored_answers: { keep: 30d, per_key: 64MB, total: 1GB }   # that clients refer to by id; keep: 0 writes none
 # log: { level: info }
 # metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it

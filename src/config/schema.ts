@@ -496,6 +496,9 @@ export const FileSchema = Type.Object(
         { ...closed, description: 'Translated answers, with what was asked, that clients refer to by their ids' },
       ),
     ),
+    websockets: Type.Optional(
+      Type.Boolean({ description: 'Speak the responses wire by WebSocket too, as Codex asks for (default true)' }),
+    ),
     log: Type.Optional(
       Type.Object(
         { level: Type.Optional(oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'Default info')) },

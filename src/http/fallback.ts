@@ -22,15 +22,22 @@ export const fallback = (request: Request, side: Side = 'operators'): Response =
       wire,
     )
   }
-  const error = new GatewayError('method_not_allowed', `${served.path} takes ${listed(served.methods)} only.`)
+  const isUpgrade = wantsWebSocket(request)
+  const how = listed(served.methods)
+  const say = isUpgrade
+    ? `No WebSocket is spoken at ${served.path}: ask by ${how}.`
+    : `${served.path} takes ${how} only.`
+  const error = new GatewayError('method_not_allowed', say)
   const response = errorResponse(error, id, wire, { allow: served.methods.join(', ') })
-  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return response
+  if (!isUpgrade) return response
   // Agents that try a WebSocket first fall back to POST at once on this status, and wait long on any other.
   return new Response(response.body, {
     status: 426,
     headers: { ...Object.fromEntries(response.headers), upgrade: 'HTTP/1.1' },
   })
 }
+
+export const wantsWebSocket = ({ headers }: Request): boolean => headers.get('upgrade')?.toLowerCase() === 'websocket'
 
 const listed = (methods: string[]): string => methods.filter((method) => method !== 'HEAD').join(' and ')
 

@@ -20,10 +20,15 @@ type Endpoint = { asked: Operation; paths: readonly string[] }
 
 export const inference = (gateway: Gateway, { asked, paths }: Endpoint) => {
   const app = new Elysia({ name: `inference:${asked}` })
-  const answer = async (post: Post): Promise<Response> => relayExchange(gateway, await begin(gateway, post))
-  for (const path of paths)
-    app.post(path, ({ request }) => answerPost(gateway, asked, request, answer), { parse: 'none' })
+  const answer = answering(gateway, asked)
+  for (const path of paths) app.post(path, ({ request }) => answer(request), { parse: 'none' })
   return app
+}
+
+/** Answers requests for that, from the check of their key to the last byte. */
+export const answering = (gateway: Gateway, asked: Operation): ((request: Request) => Promise<Response>) => {
+  const answer = async (post: Post): Promise<Response> => relayExchange(gateway, await begin(gateway, post))
+  return (request) => answerPost(gateway, asked, request, answer)
 }
 
 /** What of a request may make its tokens dearer; undefined: nothing. */

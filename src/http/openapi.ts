@@ -36,6 +36,8 @@ const WIRES: Record<Operation, OperationText & { answer: string }> = {
   responses: {
     id: 'createResponse',
     summary: 'Responses',
+    description:
+      'Also by WebSocket, `GET` at the same path: `response.create` events with such a body in, the events of its stream out.',
     answer: 'A response, or its events when streamed.',
     example: { model: 'auto', input: 'Say hello', stream: true },
   },

@@ -17,7 +17,8 @@ type Held = KeptAnswer & {
 }
 type Conversation = { keyId: string; answers: Set<Held>; bytes: number }
 
-export const createAnswersInMemory = (): AnswerStore => {
+/** `forgetAll`: of a key. */
+export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string): void } => {
   const answers = new Map<string, Held>()
   const items = new Map<string, Held>()
   const byRow = new Map<number, readonly Piece[]>()
@@ -101,6 +102,10 @@ export const createAnswersInMemory = (): AnswerStore => {
       const held = answers.get(named(keyId, id))
       if (held !== undefined) remove(held)
       return held !== undefined
+    },
+    forgetAll(keyId) {
+      for (const conversation of conversations)
+        if (conversation.keyId === keyId) for (const each of conversation.answers) remove(each)
     },
     sweep: () => 0,
     prune: () => 0,

@@ -29,6 +29,7 @@ export type Measured = Pick<Relay, 'catalogue' | 'providers' | 'health'> & {
   readonly open: { readonly size: number }
   readonly arriving: { readonly count: number }
   readonly draining: boolean
+  readonly sockets: { readonly count: number }
 }
 
 /** Seconds; from a cached answer to the longest a model thinks. */
@@ -97,6 +98,7 @@ export const createMetrics = (gateway: Measured): Metrics => {
 
   gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => gateway.open.size)
   gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving.count)
+  gauge('sluice_websockets', 'Open WebSockets.', () => gateway.sockets.count)
   gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
   gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
   targetGauge(

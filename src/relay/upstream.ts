@@ -210,7 +210,9 @@ const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<str
     if (betas !== undefined && betas.sent.length > 0) headers[betas.name] = betas.sent.join(',')
   }
   const openaiBeta = wire === 'responses' || wire === 'chat-completions' ? client.get('openai-beta') : null
-  if (openaiBeta !== null) headers['openai-beta'] = openaiBeta
+  // How a client speaks with us is no affair of the provider's.
+  const betas = openaiBeta?.split(',').filter((beta) => !beta.trim().startsWith('responses_websockets')) ?? []
+  if (betas.length > 0) headers['openai-beta'] = betas.join(',')
   return headers
 }
 

@@ -28,15 +28,17 @@ export const openDoors = (gateway: Gateway): Doors => {
   const { config } = gateway
   const serve = createServe(gateway)
   const apart = config.adminListen
-  const clients = listen(config.listen, (request) => serve(request, apart === undefined))
+  const frames = config.bodyLimitBytes
+  const clients = listen(config.listen, (request) => serve(request, apart === undefined), undefined, frames)
   if (apart === undefined) return { clients, operators: clients, all: [clients], listener: clients }
   try {
-    const operators = listen(apart, (request) => serve(request, true), ADMIN_FLAGS)
+    const operators = listen(apart, (request) => serve(request, true), ADMIN_FLAGS, frames)
     const all = [clients, operators]
     const listener: Listener = {
       ...clients,
       // Either knows the requests of both.
       pending: () => clients.pending() + operators.pending(),
+      upgrade: (request, end, headers) => all.some((each) => each.upgrade(request, end, headers)),
       streamed: (request) => {
         for (const each of all) each.streamed(request)
       },

@@ -1,7 +1,7 @@
 // The HTTP server: Bun's, with time limits of our own, each request under a URL that the framework can read.
 
 import { type Address, originOf } from '../config/origin.ts'
-import type { Listener } from '../gateway.ts'
+import type { Listener, SocketEnd } from '../gateway.ts'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
 const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
@@ -28,13 +28,27 @@ export const listen = (
   { host, port }: Address,
   answer: (request: Request) => Promise<Response>,
   flags = LISTEN_FLAGS,
+  frameBytes = 0,
 ): Listening => {
   const open = new Set<Request>()
+  const sockets = new Map<SocketEnd, number>()
+  const upgraded = new WeakSet<Request>()
   const end = (request: Request): void => {
-    open.delete(request)
+    // A request that came over a WebSocket has no connection of its own.
+    if (!open.delete(request)) return
     server.timeout(request, IDLE_S)
   }
-  const server = bind({ host, port }, flags, async (request, on) => {
+  const upgrade = (request: Request, far: SocketEnd, headers: Record<string, string>): boolean => {
+    if (!open.has(request)) return false
+    const peer = server.requestIP(request)?.port ?? 0
+    if (!server.upgrade(request, { data: far, headers })) return false
+    sockets.set(far, peer)
+    upgraded.add(request)
+    open.delete(request)
+    return true
+  }
+  const websocket = socketHandler(frameBytes, (far) => sockets.delete(far))
+  const server = bind({ host, port, websocket }, flags, async (request, on) => {
     // A request that has come has the gateway's own limits: it may take as long as its provider may think.
     on.timeout(request, 0)
     open.add(request)
@@ -42,7 +56,7 @@ export const listen = (
     try {
       const response = await answer(named(request))
       goesOn = isStream(response)
-      return response
+      return upgraded.has(request) ? undefined : response
     } finally {
       if (!goesOn) end(request)
     }
@@ -54,25 +68,58 @@ export const listen = (
     port: at,
     addressOf: (request) => server.requestIP(request)?.address,
     streamed: end,
+    upgrade,
     pending: () => server.pendingRequests,
-    busyPeers: () => new Set([...open].flatMap((request) => server.requestIP(request)?.port ?? [])),
+    busyPeers: () =>
+      new Set([
+        ...[...open].flatMap((request) => server.requestIP(request)?.port ?? []),
+        ...[...sockets].flatMap(([far, peer]) => (far.isBusy() ? peer : [])),
+      ]),
     stop: (cut) => server.stop(cut),
     closeIdle: () => void server.closeIdleConnections(),
   }
 }
 
-type BunServer = Bun.Server<undefined>
+type BunServer = Bun.Server<SocketEnd>
+
+/** A peer of a WebSocket that says nothing for so long, and answers no ping, is gone. */
+const SOCKET_IDLE_S = 120
+/** Beside a body as large as it may be: the members that a request has none of. */
+const EVENT_BYTES = 4 * 1024
+/** Who writes to a socket waits for its reader: what the runtime would do past this is never asked for. */
+const UNSENT_BYTES = 2 ** 31 - 1
+
+const socketHandler = (frameBytes: number, gone: (far: SocketEnd) => void): Bun.WebSocketHandler<SocketEnd> => ({
+  idleTimeout: SOCKET_IDLE_S,
+  sendPings: true,
+  maxPayloadLength: frameBytes + EVENT_BYTES,
+  backpressureLimit: UNSENT_BYTES,
+  perMessageDeflate: false,
+  open: (socket) =>
+    socket.data.opened({
+      send: (text) => void socket.send(text),
+      unsent: () => socket.getBufferedAmount(),
+      close: (code, reason) => socket.close(code, reason),
+    }),
+  message: (socket, message) => socket.data.said(message),
+  drain: (socket) => socket.data.drained(),
+  close: (socket) => {
+    gone(socket.data)
+    socket.data.closed()
+  },
+})
 
 type Flags = { host: string; port: string }
 const LISTEN_FLAGS: Flags = { host: '--host', port: '--port' }
 
 const bind = (
-  { host: hostname, port }: Address,
+  { host: hostname, port, websocket }: Address & { websocket: Bun.WebSocketHandler<SocketEnd> },
   flags: Flags,
-  answer: (request: Request, on: BunServer) => Promise<Response>,
+  answer: (request: Request, on: BunServer) => Promise<Response | undefined>,
 ): BunServer => {
+  const limits = { idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT }
   try {
-    return Bun.serve({ hostname, port, idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer })
+    return Bun.serve<SocketEnd>({ hostname, port, ...limits, fetch: answer, websocket })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     const message =

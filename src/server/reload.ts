@@ -28,6 +28,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   fallbacks: { path: 'fallbacks', byName: true },
   limits: { path: 'limits', byName: true, setting: 'limits' },
   serverTools: { path: 'server_tools' },
+  websockets: { path: 'websockets' },
   keepAliveMs: { path: 'keep_alive' },
   earlyStartMs: { path: 'early_start' },
   drainMs: { path: 'drain' },

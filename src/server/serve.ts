@@ -92,6 +92,7 @@ const startWith = async (
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     gateway.draining = true
+    gateway.sockets.drain()
     const stopped = all.map((listening) => listening.stop())
     await drain(gateway, gateway.config.drainMs)
     for (const listening of all) await listening.stop(true)

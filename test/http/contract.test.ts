@@ -247,11 +247,11 @@ describe('endpoints', () => {
     expect(response.status).toBe(404)
   })
 
-  test('a WebSocket upgrade is 426, on which agents fall back at once', async () => {
-    const response = await fetch(`${gateway.url}/v1/responses`, {
-      headers: { upgrade: 'websocket', connection: 'upgrade' },
-    })
-    expect(response.status).toBe(426)
+  test('a WebSocket upgrade where none is spoken, or one that is none, is 426, on which agents fall back at once', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses']) {
+      const response = await gateway.get(path, { upgrade: 'websocket', connection: 'upgrade' })
+      expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([426, 'method_not_allowed'])
+    }
   })
 
   test.each(['/v1/models', '/v1/models/auto', '/v1/usage', '/v1/usage/history'])(

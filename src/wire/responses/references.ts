@@ -66,7 +66,8 @@ export const answerIn = (text: string): JsonObject | undefined => {
   return isObject(event?.response) ? event.response : undefined
 }
 
-const listOf = (input: Json | undefined): Json[] => {
+/** The items of an input: words alone are the user's. */
+export const listOf = (input: Json | undefined): Json[] => {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   return asList(input)
 }

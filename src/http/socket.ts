@@ -1,0 +1,292 @@
+// One WebSocket of the responses wire. Every response.create is a request of its own, answered as a POST would be; its events
+// go out as they come. Within a lane one is answered after the other, lanes side by side.
+
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Gateway, SocketEnd, SocketPeer } from '../gateway.ts'
+import { asObject, asText, isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
+import type { Key } from '../keys/key.ts'
+import { requireInForce } from '../keys/status.ts'
+import { type Edit, splice } from '../lib/json-splice.ts'
+import { FrameReader } from '../lib/sse.ts'
+import type { OpenSocket } from '../observe/sockets.ts'
+import type { Keep } from '../relay/adapt/recall.ts'
+import { secondsOf } from '../relay/exchange.ts'
+import { listOf } from '../wire/responses/references.ts'
+import { BODY_EDITS, clientEvent, errorEvent, onLane, steerFailed, tooOld, warmedUp } from '../wire/responses/socket.ts'
+import { REQUESTS } from './admit.ts'
+import { answerPost, enter, openPost } from './client-post.ts'
+import { answering } from './inference.ts'
+import { errorResponse, requestId, toGatewayError } from './respond.ts'
+
+/** Requests on one connection that are not answered, and their bodies together, in bodies as large as they may be. */
+const MOST_WAITING = 32
+const MOST_WAITING_BODIES = 2
+/** What a slow reader has not taken yet holds the next event back, and so the provider. */
+const UNSENT_BYTES = 256 * 1024
+const [GOING_AWAY, POLICY, NORMAL, FAILED] = [1001, 1008, 1000, 1011]
+
+/** Headers of the handshake that are of no request on it. */
+const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|accept-encoding)$/
+
+/** Headers of a refusal that tell clients when to ask again. */
+const TOLD = /^(?:retry-after|x-should-retry|x-request-id|x-gateway-.*|x-ratelimit-.*)$/
+
+type Create = { text: string; body: JsonObject; lane: string | undefined; warms: boolean }
+
+/** `changes`: `Keys.changes` when its key was found by the handshake. */
+export const createSocket = (
+  gateway: Gateway,
+  handshake: Request,
+  { key, changes }: { key: Key; changes: number },
+): SocketEnd => {
+  const { sockets, turns } = gateway
+  const ask = answering(gateway, 'responses')
+  const headers = new Headers([...handshake.headers].filter(([name]) => !OF_HANDSHAKE.test(name)))
+  headers.set('content-type', 'application/json')
+  const { url } = handshake
+  const id = `${key.id} ${requestId()}`
+  /** What ends each answer that is under way, as a client's leaving does. */
+  const leave = new Set<() => void>()
+  const lanes = new Map<string | undefined, Promise<void>>()
+  let peer: SocketPeer | undefined
+  let reading: Promise<void> = Promise.resolve()
+  let waiting = 0
+  let waitingChars = 0
+  let ending: (() => void) | undefined
+  let waitingForRoom: (() => void)[] = []
+  let aging: ReturnType<typeof setTimeout> | undefined
+
+  const send = (text: string, lane?: string): void => peer?.send(onLane(text, lane))
+
+  const refuse = async (response: Response, lane?: string): Promise<void> => {
+    const told = Object.fromEntries([...response.headers].filter(([name]) => TOLD.test(name)))
+    const body = parseObject(await response.text()) ?? {}
+    peer?.send(errorEvent({ status: response.status, body, headers: told }, lane))
+    if (response.status === 401) end(() => peer?.close(POLICY, 'The API key is not in force any more.'))
+  }
+
+  const refuseWith = (error: GatewayError, lane?: string): Promise<void> =>
+    refuse(errorResponse(error, requestId(), 'responses'), lane)
+
+  /** Once nothing is answered any more. */
+  const end = (how: () => void): void => {
+    ending ??= how
+    if (waiting === 0) ending()
+  }
+
+  const room = async (): Promise<void> => {
+    while (peer !== undefined && peer.unsent() > UNSENT_BYTES)
+      await new Promise<void>((resolve) => waitingForRoom.push(resolve))
+  }
+  const madeRoom = (): void => {
+    const due = waitingForRoom
+    waitingForRoom = []
+    for (const go of due) go()
+  }
+
+  const requestFor = (text: string, signal: AbortSignal): Request => {
+    const body = Buffer.from(text)
+    const of = new Headers(headers)
+    of.set('content-length', String(body.byteLength))
+    return new Request(url, { method: 'POST', headers: of, body, signal })
+  }
+
+  /** Sends the events of an answer as fast as they are read. Returns the answer, where it is whole and wanted. */
+  const pass = async (
+    reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
+    lane: string | undefined,
+    isWanted: boolean,
+  ): Promise<JsonObject | undefined> => {
+    const frames = new FrameReader()
+    const items: string[] = []
+    let answer: JsonObject | undefined
+    for (let done = false; !done && peer !== undefined; ) {
+      const read = await reader.read()
+      done = read.done
+      for (const { event, data } of read.value === undefined ? frames.end() : frames.push(read.value)) {
+        send(data, lane)
+        if (isWanted && event === 'response.output_item.done') items.push(data)
+        if (isWanted && ENDS.has(event)) answer = asObject(parseObject(data)?.response)
+        await room()
+      }
+    }
+    return answer && withOutput(answer, items)
+  }
+
+  /** The same. A client that leaves ends it as one of HTTP does. */
+  const passed = async (
+    body: ReadableStream<Uint8Array>,
+    lane: string | undefined,
+    isWanted: boolean,
+  ): Promise<JsonObject | undefined> => {
+    const reader = body.getReader()
+    const cancel = (): void => void reader.cancel().catch(() => undefined)
+    leave.add(cancel)
+    try {
+      return await pass(reader, lane, isWanted)
+    } finally {
+      leave.delete(cancel)
+      if (peer === undefined) cancel()
+    }
+  }
+
+  /** Nothing is asked of a model: its client is told that what it has sent is there to go on from. */
+  const warmUp = async ({ body, lane }: Create, request: Request): Promise<JsonObject | undefined> => {
+    const response = await answerPost(gateway, 'responses', request, async (post) => {
+      const { model } = await openPost(gateway, post, REQUESTS.responses)
+      gateway.ledger.requireLeft(post.key)
+      enter(gateway, post)
+      gateway.open.delete(post.id)
+      post.ticket.release()
+      return Response.json({ id: post.id.replace(/^req_/, 'resp_'), model: model.id })
+    })
+    if (response.status !== 200) {
+      await refuse(response, lane)
+      return undefined
+    }
+    const made = asObject(await response.json())
+    const asked = { model: asText(made.model), inputEstimate: 0, now: secondsOf(gateway.clock) }
+    const { events, answer } = warmedUp(asText(made.id), asked, body)
+    for (const event of events) send(event, lane)
+    return answer
+  }
+
+  const answer = async (create: Create, signal: AbortSignal): Promise<void> => {
+    const { body, lane, warms } = create
+    const known = await sockets.recall.edits(id, body, () => body)
+    const edits: readonly Edit[] = [...BODY_EDITS, ...known]
+    const text = await turns(create.text.length, () => splice(create.text, edits))
+    const request = requestFor(text, signal)
+    const keep = keepFor(body, known, warms, text.length)
+    create.text = ''
+    if (warms) {
+      const warmed = await warmUp(create, request)
+      if (warmed !== undefined) await keep?.(warmed)
+      return
+    }
+    create.body = {}
+    const response = await ask(request)
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (!isStream || response.body === null) return refuse(response, lane)
+    const made = await passed(response.body, lane, keep !== undefined)
+    if (made !== undefined) await keep?.(made)
+  }
+
+  /** What nobody else keeps is remembered for the connection, where all of it is known. */
+  const keepFor = (body: JsonObject, known: readonly Edit[], warms: boolean, size: number): Keep | undefined => {
+    if (body.store !== false && !warms) return undefined
+    const { previous_response_id: previous } = body
+    if (typeof previous !== 'string') return sockets.recall.open(id, { input: listOf(body.input) }, size)
+    const isHere = known.some(({ path }) => path[0] === 'previous_response_id')
+    return isHere ? sockets.recall.open(id, { previous, input: listOf(body.input) }, size) : undefined
+  }
+
+  const run = async (create: Create): Promise<void> => {
+    if (peer === undefined) return
+    const abort = new AbortController()
+    const cancel = (): void => abort.abort()
+    leave.add(cancel)
+    try {
+      await answer(create, abort.signal)
+    } catch (thrown) {
+      if (peer !== undefined) await refuseWith(toGatewayError(thrown), create.lane)
+    } finally {
+      leave.delete(cancel)
+    }
+  }
+
+  const take = async (text: string): Promise<void> => {
+    const parsed = await turns(text.length, () => parseJson(text))
+    if (parsed === undefined)
+      throw new GatewayError(
+        'invalid_json',
+        'The event is not valid JSON. Check it for a cut end, stray commas and quotes.',
+      )
+    const event = clientEvent(parsed)
+    if (event.type === 'steer') send(steerFailed(asObject(parsed)))
+    if (event.type !== 'create') return
+    const { lane, warms } = event
+    const before = lanes.get(lane) ?? Promise.resolve()
+    waiting++
+    waitingChars += text.length
+    const create: Create = { text, body: asObject(parsed), lane, warms }
+    const size = text.length
+    const mine = before
+      .then(() => run(create))
+      .finally(() => {
+        waiting--
+        waitingChars -= size
+        if (lanes.get(lane) === mine) lanes.delete(lane)
+        if (waiting === 0) ending?.()
+      })
+    lanes.set(lane, mine)
+  }
+
+  const self: OpenSocket = {
+    id,
+    check() {
+      const { keys } = gateway.store
+      try {
+        if (keys.changes() === changes) requireInForce(key, gateway.clock())
+        else keys.authenticate(handshake.headers)
+      } catch (thrown) {
+        if (thrown instanceof GatewayError && ending === undefined) void refuseWith(thrown)
+      }
+    },
+    drain: () => end(() => peer?.close(GOING_AWAY, 'The gateway is stopping.')),
+  }
+
+  return {
+    opened(opened) {
+      peer = opened
+      sockets.opened(self)
+      const grownOld = (): void => {
+        send(tooOld(Math.round(sockets.maxAgeMs / 60_000)))
+        peer?.close(NORMAL, '')
+      }
+      aging = setTimeout(() => end(grownOld), sockets.maxAgeMs)
+      aging.unref()
+    },
+    said(message) {
+      if (typeof message !== 'string') {
+        void refuseWith(invalidRequest('Events are JSON as text. Send them in text frames.'))
+        return
+      }
+      const bytes = waitingChars + message.length
+      if (waiting >= MOST_WAITING || bytes > MOST_WAITING_BODIES * gateway.config.bodyLimitBytes) {
+        void refuseWith(tooManyWaiting())
+        return
+      }
+      // Events count in the order they came, however long each takes to be read.
+      reading = reading
+        .then(() => take(message))
+        .catch((thrown) => refuseWith(toGatewayError(thrown)))
+        .catch(() => peer?.close(FAILED, ''))
+    },
+    drained: madeRoom,
+    closed() {
+      peer = undefined
+      clearTimeout(aging)
+      // A stream is left as its reader leaves it: by its signal alone it would have broken off.
+      for (const go of [...leave].reverse()) go()
+      madeRoom()
+      sockets.closed(self)
+    },
+    isBusy: () => waiting > 0,
+  }
+}
+
+const ENDS: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete'])
+
+/** Some servers tell the items of an answer as they come, and none at its end. */
+const withOutput = (answer: JsonObject, items: readonly string[]): JsonObject => {
+  if (Array.isArray(answer.output) && answer.output.length > 0) return answer
+  return { ...answer, output: items.map((data) => parseObject(data)?.item).filter(isObject) }
+}
+
+const tooManyWaiting = (): GatewayError =>
+  new GatewayError(
+    'rate_limit_exceeded',
+    'Too many requests wait on this connection. Send the next when one of them is answered.',
+    { retryAfterMs: 1_000 },
+  )
