@@ -98,6 +98,8 @@ export type Listener = {
   addressOf(request: Request): string | undefined
   /** The request's stream has ended: its connection gets the idle timeout of others again. */
   streamed(request: Request): void
+  /** A request that came over a connection which is not HTTP's: the address of its peer. */
+  lend(request: Request, address: string | undefined): void
   /** Makes a WebSocket of a request's connection; false where that cannot be. */
   upgrade(request: Request, end: SocketEnd, headers: Record<string, string>): boolean
   /** Requests it has not finished answering. */

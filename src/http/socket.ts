@@ -4,6 +4,7 @@
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway, SocketEnd, SocketPeer } from '../gateway.ts'
 import { asObject, asText, isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
+import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
@@ -13,6 +14,7 @@ import type { Keep } from '../relay/adapt/recall.ts'
 import { secondsOf } from '../relay/exchange.ts'
 import { listOf } from '../wire/responses/references.ts'
 import { BODY_EDITS, clientEvent, errorEvent, onLane, steerFailed, tooOld, warmedUp } from '../wire/responses/socket.ts'
+import { clientAddress } from './address.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
@@ -44,6 +46,8 @@ export const createSocket = (
   const headers = new Headers([...handshake.headers].filter(([name]) => !OF_HANDSHAKE.test(name)))
   headers.set('content-type', 'application/json')
   const { url } = handshake
+  const from = gateway.listener?.addressOf(handshake)
+  const address = clientAddress(gateway, handshake)
   const id = `${key.id} ${requestId()}`
   /** What ends each answer that is under way, as a client's leaving does. */
   const leave = new Set<() => void>()
@@ -62,8 +66,10 @@ export const createSocket = (
     const told = Object.fromEntries([...response.headers].filter(([name]) => TOLD.test(name)))
     const body = parseObject(await response.text()) ?? {}
     peer?.send(errorEvent({ status: response.status, body, headers: told }, lane))
-    if (response.status === 401) end(() => peer?.close(POLICY, 'The API key is not in force any more.'))
+    if (response.status === 401) outOfForce()
   }
+
+  const outOfForce = (): void => end(() => peer?.close(POLICY, 'The API key is not in force here any more.'))
 
   const refuseWith = (error: GatewayError, lane?: string): Promise<void> =>
     refuse(errorResponse(error, requestId(), 'responses'), lane)
@@ -88,7 +94,9 @@ export const createSocket = (
     const body = Buffer.from(text)
     const of = new Headers(headers)
     of.set('content-length', String(body.byteLength))
-    return new Request(url, { method: 'POST', headers: of, body, signal })
+    const request = new Request(url, { method: 'POST', headers: of, body, signal })
+    gateway.listener?.lend(request, from)
+    return request
   }
 
   /** Sends the events of an answer as fast as they are read. Returns the answer, where it is whole and wanted. */
@@ -228,9 +236,9 @@ export const createSocket = (
       const { keys } = gateway.store
       try {
         if (keys.changes() === changes) requireInForce(key, gateway.clock())
-        else keys.authenticate(handshake.headers)
+        else requireAddress(keys.authenticate(handshake.headers), address)
       } catch (thrown) {
-        if (thrown instanceof GatewayError && ending === undefined) void refuseWith(thrown)
+        if (thrown instanceof GatewayError && ending === undefined) void refuseWith(thrown).then(outOfForce)
       }
     },
     drain: () => end(() => peer?.close(GOING_AWAY, 'The gateway is stopping.')),

@@ -2,6 +2,8 @@
 
 import { unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import { requireAddress } from '../keys/address.ts'
+import { clientAddress } from './address.ts'
 import { pathsOf } from './endpoints.ts'
 import { wantsWebSocket } from './fallback.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
@@ -18,6 +20,7 @@ export const upgrade = (gateway: Gateway, request: Request): Response | undefine
   try {
     const { keys } = gateway.store
     const key = keys.authenticate(request.headers)
+    requireAddress(key, clientAddress(gateway, request))
     shed(gateway)
     const socket = createSocket(gateway, request, { key, changes: keys.changes() })
     // The runtime answers a handshake that is none itself.

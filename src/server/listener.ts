@@ -33,6 +33,7 @@ export const listen = (
   const open = new Set<Request>()
   const sockets = new Map<SocketEnd, number>()
   const upgraded = new WeakSet<Request>()
+  const lent = new WeakMap<Request, string>()
   const end = (request: Request): void => {
     // A request that came over a WebSocket has no connection of its own.
     if (!open.delete(request)) return
@@ -66,7 +67,10 @@ export const listen = (
     url: originOf({ host, port: at }),
     host,
     port: at,
-    addressOf: (request) => server.requestIP(request)?.address,
+    addressOf: (request) => lent.get(request) ?? server.requestIP(request)?.address,
+    lend: (request, address) => {
+      if (address !== undefined) lent.set(request, address)
+    },
     streamed: end,
     upgrade,
     pending: () => server.pendingRequests,

@@ -255,6 +255,17 @@ describe('with the demo’s vendors', () => {
     }
   })
 
+  test('a key that is for certain addresses is looked at with that of the connection', async () => {
+    const { id, secret } = gateway.issue({ ips: ['127.0.0.1', '::1'] })
+    const client = await connect(gateway, secret)
+    client.send(create({ input: 'here' }))
+    expect(responseIn(await client.answer()).status).toBe('completed')
+    gateway.server.gateway.store.keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
+    expect(errorIn(await client.next()).slice(0, 3)).toEqual(['error', 403, 'permission_denied'])
+    expect((await client.closed).code).toBe(1008)
+    await expect(connect(gateway, secret)).rejects.toThrow()
+  })
+
   test('a plain GET is what it was, and so is an upgrade where none is spoken', async () => {
     const plain = await gateway.get('/v1/responses')
     expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'POST'])
