@@ -10,6 +10,7 @@ import './lib/scroll.ts'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
+import { call } from './lib/api.ts'
 import { expired, isAdmin, loadSession, session, sessionError } from './lib/session.ts'
 import { Accounts } from './pages/accounts.tsx'
 import { Audit } from './pages/audit.tsx'
@@ -26,6 +27,7 @@ import { Overview } from './pages/overview.tsx'
 import { Playground } from './pages/playground.tsx'
 import { FactorDue } from './pages/second-factor.tsx'
 import { Settings } from './pages/settings.tsx'
+import { Start } from './pages/start.tsx'
 import { Frame } from './ui/frame.tsx'
 import { Empty, Failure, PageHead } from './ui/parts.tsx'
 import { Proof } from './ui/proof.tsx'
@@ -66,6 +68,7 @@ const Dashboard = ({ path }: { path: string }) => {
         <Router onRouteChange={arrive}>
           <Route path="/dashboard" component={Overview} />
           <Route path="/dashboard/setup" component={SetUp} />
+          <Route path="/dashboard/start" component={isAdmin.value ? Start : Missing} />
           <Route path="/dashboard/keys" component={Keys} />
           <Route path="/dashboard/keys/:id" component={KeyPage} />
           <Route path="/dashboard/exchanges" component={Exchanges} />
@@ -93,7 +96,14 @@ const arrive = (): void => {
 /** The setup link once that is done, also where it is opened again from the terminal it still stands in. */
 const SetUp = () => {
   const { route } = useLocation()
-  useEffect(() => route('/dashboard', true), [])
+  useEffect(() => {
+    const go = (isEmpty: boolean): void => route(isEmpty ? '/dashboard/start' : '/dashboard', true)
+    if (!isAdmin.value) return go(false)
+    call('accounts.list').then(
+      ({ items }) => go(items.length === 0),
+      () => go(false),
+    )
+  }, [])
   return null
 }
 

@@ -1,25 +1,49 @@
-// Models: what the catalogue holds, what it costs, who serves it and how they are.
+// Models: what the catalogue holds, what it costs, who serves it and how they are; and what admins set of it.
 
+import { useState } from 'preact/hooks'
 import { HEALTH } from '../../../admin-api/health.ts'
-import type { Model, TargetHealth } from '../../../admin-api/schema.ts'
+import type { Entry, Model, TargetHealth } from '../../../admin-api/schema.ts'
 import { permits } from '../../../keys/key.ts'
 import { call } from '../lib/api.ts'
 import { compact, count } from '../lib/format.ts'
-import { useWatched } from '../lib/resource.ts'
+import { useAction, useResource, useWatched } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
-import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { ModelDialog } from '../ui/model-dialog.tsx'
+import { Badge, Button, Card, Empty, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
 const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 3 })
 
 export const Models = () => {
   const models = useWatched((signal) => call('models.list', undefined, signal))
+  const entries = useResource(
+    async (signal) => (isAdmin.value ? (await call('entries.list', undefined, signal)).items : []),
+    [isAdmin.value],
+  )
+  const [editing, setEditing] = useState<Model | 'new'>()
+  const done = (): void => {
+    setEditing(undefined)
+    models.reload()
+    entries.reload()
+  }
+  const kept = entries.value ?? []
+  const resting = kept.filter(({ section, problem }) => section !== 'accounts' && problem !== null)
   return (
     <div class="stack">
-      <PageHead
-        title="Models"
-        lead="Prices in USD for a million tokens. Each model answers on every wire of its kind."
-      />
+      <PageHead title="Models" lead="Prices in USD for a million tokens. Each model answers on every wire of its kind.">
+        {isAdmin.value && (
+          <Button kind="primary" onClick={() => setEditing('new')}>
+            Add model
+          </Button>
+        )}
+      </PageHead>
+      {entries.error && <Failure error={entries.error} retry={entries.reload} />}
+      {resting.map(({ section, name, problem }) => (
+        <Notice key={`${section} ${name}`} tone="warn">
+          Set here and not in force: {section} <b>{name}</b>: {problem}.{' '}
+          <RemoveEntry section={section} name={name} onDone={done} />
+        </Notice>
+      ))}
       <Loaded of={models} lines={12}>
         {({ items }) =>
           items.length === 0 ? (
@@ -27,11 +51,37 @@ export const Models = () => {
               <Empty title="No models" />
             </div>
           ) : (
-            groups(items).map(([provider, own]) => <Provider key={provider} provider={provider} models={own} />)
+            groups(items).map(([provider, own]) => (
+              <Provider key={provider} provider={provider} models={own} entries={kept} onEdit={setEditing} />
+            ))
           )
         }
       </Loaded>
+      {editing !== undefined && models.value && (
+        <ModelDialog
+          of={editing === 'new' ? undefined : editing}
+          catalogue={models.value}
+          entries={kept}
+          onDone={done}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
     </div>
+  )
+}
+
+const RemoveEntry = ({ section, name, onDone }: Pick<Entry, 'section' | 'name'> & { onDone: () => void }) => {
+  const removing = useAction(async () => {
+    await call('entries.remove', { section, name })
+    onDone()
+  })
+  return (
+    <>
+      <Button size="small" busy={removing.busy} onClick={() => void removing.run()}>
+        Remove it
+      </Button>
+      {removing.error && ` ${removing.error.message}`}
+    </>
   )
 }
 
@@ -53,7 +103,24 @@ const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Mo
     .map((text) => ` · ${text}`)
     .join('')
 
-const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
+/** Who says of it, where that is not the catalogue. */
+const saidBy = ({ id }: Model, entries: readonly Entry[]): string => {
+  const said = entries.find(({ section, name }) => section === 'models' && name === id)
+  if (said === undefined) return ''
+  return said.managed === 'file' ? ' · from sluice.yaml' : ' · set here'
+}
+
+const Provider = ({
+  provider,
+  models,
+  entries,
+  onEdit,
+}: {
+  provider: string
+  models: Model[]
+  entries: readonly Entry[]
+  onEdit: (model: Model) => void
+}) => (
   <Card title={provider} flush>
     <Table
       css="alike"
@@ -67,6 +134,7 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
         ['Cache read / write', 'num wide opt-2'],
         [isAdmin.value ? 'Served by' : 'State', 'opt-1'],
       ]}
+      actions={isAdmin.value}
     >
       {models.map((model) => (
         <tr key={model.id}>
@@ -77,6 +145,7 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
               {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
               {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
               {otherPrices(model)}
+              {saidBy(model, entries)}
             </span>
           </th>
           <td class="wide opt-3 nowrap">
@@ -92,6 +161,15 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
           <td class="opt-1">
             <Targets model={model} />
           </td>
+          {isAdmin.value && (
+            <td>
+              <span class="row end">
+                <Button size="small" aria-label={`Edit ${model.id}`} onClick={() => onEdit(model)}>
+                  Edit
+                </Button>
+              </span>
+            </td>
+          )}
         </tr>
       ))}
     </Table>
