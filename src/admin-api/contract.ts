@@ -230,6 +230,7 @@ export const CONTRACT = {
     output: S.Entry,
   },
   'entries.remove': { params: EntryId, output: Done },
+  'playground.key': { output: S.PlaygroundKey },
   reload: { output: S.Reloaded },
   'alerts.list': { output: list(S.AlertReceiver) },
   'alerts.test': {

@@ -172,6 +172,10 @@ export const Renewal = oneOf(['day', 'week', 'month'])
 export const Key = Type.Object({
   id: Type.String(),
   label: Type.String(),
+  last_four: Nullable(Type.String({ description: 'Of its secret; null for keys made before these were kept.' })),
+  purpose: Nullable(
+    oneOf(['playground'], { description: 'What the gateway made it for itself; null for all others.' }),
+  ),
   owner: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
   status: KeyStatus,
   created_at: Time,
@@ -201,6 +205,14 @@ export const Key = Type.Object({
 
 /** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */
 export const ListedKey = Type.Composite([Key, Type.Object({ spark: Type.Array(Count) })])
+
+/** A key of the caller's own for the playground, in no list and short-lived; it ends when they sign out. */
+export const PlaygroundKey = Type.Object({
+  secret: Type.String(),
+  key_id: Type.String(),
+  expires_at: Time,
+  tokens_total: Count,
+})
 
 /** The one time a secret is shown. */
 export const KeyWithSecret = Type.Object({ key: Key, secret: Type.String() })

@@ -47,6 +47,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
       read((store) =>
         store.keys
           .list()
+          .filter(({ purpose }) => purpose === undefined)
           .toSorted(oldestFirst)
           .map((key) => shown(key, store)),
       ),

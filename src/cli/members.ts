@@ -142,7 +142,7 @@ const shownMembers = (store: Store): Shown[] => {
     name: member.name,
     role: member.role,
     status: member.active ? 'active' : 'invited',
-    keys: keys.filter(({ ownerId }) => ownerId === member.id).length,
+    keys: keys.filter(({ ownerId, purpose }) => ownerId === member.id && purpose === undefined).length,
     created_at: iso(member.createdAt),
     invitation_expires_at: isoOrNull(member.invitationExpiresAt),
   }))

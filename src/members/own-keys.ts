@@ -40,10 +40,12 @@ export const checkRoom = (
   held: (key: Key) => number,
 ): void => {
   if (limits.maxKeys === null) return
-  const counted = own.filter((key) =>
-    key.tokensUsed + held(key) > 0
-      ? Math.max(key.expiresAt, key.createdAt + COUNTS_MS) > now
-      : key.expiresAt > now && key.revokedAt === undefined,
+  const counted = own.filter(
+    (key) =>
+      key.purpose === undefined &&
+      (key.tokensUsed + held(key) > 0
+        ? Math.max(key.expiresAt, key.createdAt + COUNTS_MS) > now
+        : key.expiresAt > now && key.revokedAt === undefined),
   )
   if (counted.length < limits.maxKeys) return
   const [has, more] = name === undefined ? ['You may have', 'Ask an admin for more.'] : [`${name} may have`, MORE]
@@ -69,16 +71,7 @@ export const checkTokens = (
 ): void => {
   const { maxKeys, maxTokensPerKey, maxExpiryDays } = limits
   if (maxKeys === null || maxTokensPerKey === null) return
-  const since = maxExpiryDays === null ? 0 : now - maxExpiryDays * DAY_MS
-  const taken = others
-    .filter(({ createdAt, renews }) => renews === undefined && createdAt > since)
-    .map((key) => {
-      const isOver = key.revokedAt !== undefined || key.expiresAt <= now
-      // An admin may have given one more than a member's may have.
-      return Math.min(maxTokensPerKey, isOver ? key.tokensUsed + held(key) : key.tokensTotal)
-    })
-    .reduce((sum, tokens) => sum + tokens, 0)
-  const left = Math.max(0, maxKeys * maxTokensPerKey - taken)
+  const left = tokensLeft(limits, others, now, held)
   if (tokensTotal <= left) return
   const [has, more] = name === undefined ? ['you have', 'Ask an admin for more.'] : [`${name} has`, MORE]
   const within = maxExpiryDays === null ? '' : ` within ${maxExpiryDays} days`
@@ -86,6 +79,27 @@ export const checkTokens = (
     `Of the ${maxKeys * maxTokensPerKey} tokens for all keys together${within} ${has} ${left} left, counting what ended keys have used. ${more}`,
     'tokens_total',
   )
+}
+
+/** What is left of the tokens for all of a member's keys together; infinite where they are not limited. */
+export const tokensLeft = (
+  { maxKeys, maxTokensPerKey, maxExpiryDays }: MemberLimits,
+  own: readonly Key[],
+  now: number,
+  held: (key: Key) => number,
+): number => {
+  if (maxKeys === null || maxTokensPerKey === null) return Number.POSITIVE_INFINITY
+  const since = maxExpiryDays === null ? 0 : now - maxExpiryDays * DAY_MS
+  const taken = own
+    .filter(({ createdAt, renews }) => renews === undefined && createdAt > since)
+    .map((key) => {
+      const isOver = key.revokedAt !== undefined || key.expiresAt <= now
+      // An admin may have given one more than a member's may have. One of the playground's counts for what it uses.
+      const taking = isOver || key.purpose !== undefined ? key.tokensUsed + held(key) : key.tokensTotal
+      return Math.min(maxTokensPerKey, taking)
+    })
+    .reduce((sum, tokens) => sum + tokens, 0)
+  return Math.max(0, maxKeys * maxTokensPerKey - taken)
 }
 
 /**

@@ -12,7 +12,7 @@ import { iso } from '../lib/iso-time.ts'
 import type { Figures } from '../store/figures.ts'
 
 /** A key without what only a running server knows. */
-export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
+export type ShownKey = Omit<S.Key, 'purpose' | 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
 /** Sums without what is made of them. */
 export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
 /** A model without its names and who serves it. */
@@ -44,6 +44,7 @@ export const shownKey = (key: Key, terms: Terms): ShownKey => {
   return {
     id: key.id,
     label: key.label,
+    last_four: key.lastFour ?? null,
     tokens_total: key.tokensTotal,
     tokens_used: key.tokensUsed,
     tokens_extra: key.tokensExtra ?? 0,

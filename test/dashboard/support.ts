@@ -12,10 +12,11 @@ import { silentLog } from '../support/silent-log.ts'
 
 export type Started = { url: string; setupLink: string; stop(): Promise<void> }
 
-export const startDashboard = async (): Promise<Started> => {
+/** `empty`: no vendor is configured. */
+export const startDashboard = async ({ empty = false } = {}): Promise<Started> => {
   const providers = await startDemoProviders({ delayMs: 4, record: 0 })
   const directory = mkdtempSync(join(tmpdir(), 'sluice-page-'))
-  const running = await (BINARY === undefined ? startHere : startThere)(directory, providers.env)
+  const running = await (BINARY === undefined ? startHere : startThere)(directory, empty ? {} : providers.env)
   return {
     ...running,
     stop: async () => {

@@ -30,6 +30,7 @@ export const idOf = async (backend: Backend, named: string): Promise<string> => 
 export const keyJson = (key: ShownKey): ShownKey => ({
   id: key.id,
   label: key.label,
+  last_four: key.last_four,
   tokens_total: key.tokens_total,
   tokens_extra: key.tokens_extra,
   tokens_used: key.tokens_used,

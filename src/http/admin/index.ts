@@ -22,6 +22,7 @@ import { createLine, type Line } from './line.ts'
 import { live } from './live.ts'
 import { members } from './members.ts'
 import { models } from './models.ts'
+import { playground } from './playground.ts'
 import { secondFactor } from './second-factor.ts'
 import { session } from './session.ts'
 import { settings } from './settings.ts'
@@ -44,6 +45,7 @@ const HANDLERS: Handlers = {
   ...accountChanges,
   ...entries,
   ...alerts,
+  ...playground,
   ...audit,
   ...settings,
   ...tokens,

@@ -64,6 +64,8 @@ export const keyChanges: Part<
 }
 
 const requireUsable = (key: Key): Key => {
+  if (key.purpose !== undefined)
+    throw invalidRequest('This key is the playground’s own: it can be revoked, not changed.')
   if (key.revokedAt === undefined) return key
   throw invalidRequest('This key has been revoked and cannot be changed. Make a new one.')
 }

@@ -14,7 +14,7 @@ export const keys: Part<'keys.list' | 'keys.get'> = {
   'keys.list': async (call, input) => {
     const { gateway } = call
     const names = memberNames(gateway)
-    const found = keysOf(call).filter((key) => matches(call, key, input, names))
+    const found = keysOf(call).filter((key) => key.purpose === undefined && matches(call, key, input, names))
     const sign = input.order === 'asc' ? 1 : -1
     const measure = MEASURES[input.sort]
     found.sort((a, b) => sign * compare(measure(a), measure(b)) || compare(a.id, b.id))

@@ -23,8 +23,8 @@ export const members: Part<
 > = {
   'members.list': ({ gateway }) => {
     const owned = new Map<string, number>()
-    for (const { ownerId } of gateway.store.keys.list()) {
-      if (ownerId !== undefined) owned.set(ownerId, (owned.get(ownerId) ?? 0) + 1)
+    for (const { ownerId, purpose } of gateway.store.keys.list()) {
+      if (ownerId !== undefined && purpose === undefined) owned.set(ownerId, (owned.get(ownerId) ?? 0) + 1)
     }
     const secured = gateway.store.factors.enabled()
     const items = gateway.store.members
@@ -88,7 +88,7 @@ const withLimits = (
 
 const viewOf = (gateway: Gateway, member: Member): S.Member =>
   memberView(gateway, member, {
-    keys: gateway.store.keys.list().filter((key) => key.ownerId === member.id).length,
+    keys: gateway.store.keys.list().filter((key) => key.ownerId === member.id && key.purpose === undefined).length,
     factor: gateway.membership.factor.isEnabled(member.id),
   })
 

@@ -10,6 +10,7 @@ import { patiently } from '../../store/patience.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, isFactorDue, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
+import { revokePlayground } from './playground.ts'
 import { limitsView } from './view.ts'
 
 export const session: Part<
@@ -29,10 +30,12 @@ export const session: Part<
   'session.sign-in': async (call, { name, password, code }) =>
     enter(call, await call.gateway.membership.signIn(name, password, call.peer, code), true),
   'session.sign-out': (call) => {
+    revokePlayground(call.gateway, call.caller)
     closeBrought(call)
     return leave(call)
   },
   'session.sign-out-everywhere': (call) => {
+    revokePlayground(call.gateway, call.caller)
     call.gateway.store.sessions.closeAll(sessionOf(call.caller).member.id)
     return leave(call)
   },
@@ -43,6 +46,8 @@ export const session: Part<
   'sessions.end': (call, { id }) => {
     const { member, hash } = sessionOf(call.caller)
     call.gateway.store.sessions.end(member.id, id)
+    // Which session it was made in is not kept: the page of another makes a new one.
+    revokePlayground(call.gateway, call.caller)
     return id === sessionId(hash) ? leave(call) : { done: true }
   },
   'session.password': async (call, { current, password }) => {

@@ -68,6 +68,7 @@ export const keyView = (
   lastUsedAt: number | undefined,
 ): S.Key => ({
   ...shownKey(key, termsOfGateway(gateway)),
+  purpose: key.purpose ?? null,
   owner: personOf(key.ownerId, names),
   revoked_at: isoOrNull(key.revokedAt),
   last_used_at: isoOrNull(lastUsedAt),

@@ -13,10 +13,15 @@ if (chromiumPath === undefined) console.warn(MISSING)
 export const ADMIN = { name: 'Sophea', password: 'lock-gates-open-at-dawn' }
 
 /** The tests of a part of the page, with a gateway and a browser of their own. */
-export const describePage = (part: string, tests: (browsing: Browsing) => void): void =>
+export const describePage = (
+  part: string,
+  tests: (browsing: Browsing) => void,
+  /** `empty`: without a vendor, and before it is set up. */
+  options: { empty?: boolean } = {},
+): void =>
   describe.skipIf(chromiumPath === undefined)(`the page: ${part}`, () => {
     setDefaultTimeout(120_000)
-    const { troubles, ...browsing } = startBrowsing()
+    const { troubles, ...browsing } = startBrowsing(options)
     tests(browsing)
     test('nothing was refused by the policy, thrown uncaught, or asked of another host', () => {
       expect(troubles).toEqual([])
@@ -25,7 +30,7 @@ export const describePage = (part: string, tests: (browsing: Browsing) => void):
 
 type Browsing = Omit<ReturnType<typeof startBrowsing>, 'troubles'>
 
-const startBrowsing = () => {
+const startBrowsing = ({ empty = false }: { empty?: boolean }) => {
   let started: Started
   let browser: Browser
   let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>
@@ -111,8 +116,9 @@ const startBrowsing = () => {
   const newContext = (): Promise<BrowserContext> => browser.newContext()
 
   beforeAll(async () => {
-    started = await startDashboard()
+    started = await startDashboard({ empty })
     browser = await launchBrowser()
+    if (empty) return
     signedIn = await visit(gateway.setupLink, async (page) => {
       await page.getByLabel('Your name').fill(ADMIN.name)
       await page.getByLabel('Password', { exact: true }).fill(ADMIN.password)

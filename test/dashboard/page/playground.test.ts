@@ -14,7 +14,7 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Wire').selectOption({ label: wire })
       await page.getByLabel('Model', { exact: true }).selectOption(model)
-      await page.getByLabel('Prompt').fill('What does “Phnom Penh” mean? [[pace:20]]')
+      await page.getByLabel('Prompt', { exact: true }).fill('What does “Phnom Penh” mean? [[pace:20]]')
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('Answering').waitFor()
       await page.getByText('Done', { exact: true }).waitFor()
@@ -28,13 +28,63 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
     }),
   )
 
+  test('the playground needs no key: it has one of its own, which ends with the session and is kept nowhere', () =>
+    visit('/dashboard/playground', async (page) => {
+      await signIn(page)
+      const made = page.waitForResponse('**/admin/api/playground/key')
+      await page.getByLabel('Prompt', { exact: true }).fill('Say when')
+      await page.getByRole('button', { name: 'Send' }).click()
+      const { secret } = (await (await made).json()) as { secret: string }
+      await page.getByText('Done', { exact: true }).waitFor()
+      expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(secret)
+      const ask = () =>
+        page.evaluate(`fetch('/v1/models', { headers: { authorization: 'Bearer ${secret}' } }).then((r) => r.status)`)
+      expect(await ask()).toBe(200)
+      await page.goto(page.url().replace('/playground', '/keys'))
+      await heading(page, 'Keys').waitFor()
+      expect(await page.getByRole('link', { name: 'Playground', exact: true }).count()).toBe(1)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await heading(page, 'Sign in').waitFor()
+      expect(await ask()).toBe(401)
+    }))
+
+  test.each(['chat-completions', 'responses', 'messages'])(
+    'the playground goes on over several turns on %s, with a system prompt, parameters, and what a tool gave',
+    (wire) =>
+      admin('/dashboard/playground', async (page) => {
+        const bodies: string[] = []
+        page.on('request', (request) => {
+          if (new URL(request.url()).pathname.startsWith('/v1/')) bodies.push(request.postData() ?? '')
+        })
+        await page.getByLabel('Wire').selectOption(wire)
+        await page.getByLabel('System prompt').fill('You keep the lock.')
+        await page.getByLabel('Most output').fill('1,500')
+        await page.getByLabel('Offer a tool').check()
+        await page.getByLabel('Prompt', { exact: true }).fill('Use the tool get_weather for Phnom Penh')
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByRole('heading', { name: 'Calls get_weather' }).waitFor()
+        await page.getByText('Done', { exact: true }).waitFor()
+        await page.getByRole('button', { name: 'Go on' }).click()
+        await page.getByLabel('Result of the tool').fill('31 degrees, rain at noon')
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByText('Done', { exact: true }).waitFor()
+        const last = JSON.parse(bodies.at(-1) ?? '{}') as Record<string, unknown>
+        const text = JSON.stringify(last)
+        for (const said of ['You keep the lock.', 'Phnom Penh', 'get_weather', '31 degrees', '1500'])
+          expect(text).toContain(said)
+        await page.getByRole('button', { name: 'Start over' }).click()
+        await page.getByLabel('Prompt', { exact: true }).waitFor()
+        expect(await page.getByRole('heading', { name: 'Before' }).count()).toBe(0)
+      }),
+  )
+
   test('the playground shows a tool call, an image to the model, and an image by a model', () =>
     admin('/dashboard/playground', async (page) => {
       const { secret } = await issue()
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Offer a tool').check()
       await page.getByLabel('Image').setInputFiles({ name: 'lock.png', mimeType: 'image/png', buffer: ONE_PIXEL })
-      await page.getByLabel('Prompt').fill('Use the tool get_weather for Phnom Penh')
+      await page.getByLabel('Prompt', { exact: true }).fill('Use the tool get_weather for Phnom Penh')
       await page.getByAltText('To be sent').waitFor()
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByRole('heading', { name: 'Calls get_weather' }).waitFor()
@@ -72,15 +122,15 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
       const { secret } = await issue()
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Wire').selectOption('messages')
-      await page.getByLabel('Prompt').fill('Say when')
-      await page.getByLabel('Prompt').press('Control+Enter')
+      await page.getByLabel('Prompt', { exact: true }).fill('Say when')
+      await page.getByLabel('Prompt', { exact: true }).press('Control+Enter')
       await page.getByText('Done', { exact: true }).waitFor()
       await page.getByRole('link', { name: 'See how this request went' }).click()
       await page.getByRole('heading', { name: 'One attempt' }).waitFor()
       const standing = async () => [
         await page.getByLabel('Key', { exact: true }).inputValue(),
         await page.getByLabel('Wire').inputValue(),
-        await page.getByLabel('Prompt').inputValue(),
+        await page.getByLabel('Prompt', { exact: true }).inputValue(),
       ]
       await page.goBack()
       await page.getByText('Done', { exact: true }).waitFor()
@@ -95,15 +145,15 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
 
   test('what one wrote in the playground is not there for another who has signed in since', () =>
     admin('/dashboard/playground', async (page) => {
-      await page.getByLabel('Prompt').fill('For nobody else')
+      await page.getByLabel('Prompt', { exact: true }).fill('For nobody else')
       await page.reload()
       await heading(page, 'Playground').waitFor()
-      expect(await page.getByLabel('Prompt').inputValue()).toBe('For nobody else')
+      expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe('For nobody else')
       await page.context().clearCookies()
       await page.context().addCookies(await joined('Next'))
       await page.reload()
       await heading(page, 'Playground').waitFor()
-      expect(await page.getByLabel('Prompt').inputValue()).not.toContain('For nobody else')
+      expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).not.toContain('For nobody else')
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
     }))
 
@@ -132,7 +182,7 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
       })
       await page.getByLabel('Key', { exact: true }).fill((await issue()).secret)
       await page.getByLabel('Wire').selectOption('messages')
-      const prompt = page.getByLabel('Prompt')
+      const prompt = page.getByLabel('Prompt', { exact: true })
       await prompt.fill('[[pace:100]] [[long:200]]')
       for (let press = 0; press < 3; press++) await prompt.press('Control+Enter')
       const said = page.getByRole('status').filter({ hasText: 'first frame' })

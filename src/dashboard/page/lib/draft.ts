@@ -2,10 +2,16 @@
 // reload, loses no words. The key and the image stay in memory; all of it goes when its owner signs out.
 
 import { effect, signal } from '@preact/signals'
-import { PLAY_WIRES, type Play, type Prompt } from './play.ts'
+import { forgetOwnKey } from './own-key.ts'
+import { PLAY_WIRES, type Play, type Prompt, type Turn } from './play.ts'
 import { expired, session } from './session.ts'
 
-type Draft = Prompt & { secret: string }
+/** Numbers as they are typed. */
+type Draft = Omit<Prompt, 'maxTokens' | 'temperature' | 'turns'> & {
+  secret: string
+  maxTokens: string
+  temperature: string
+}
 
 const NAME = 'sluice-playground'
 const EMPTY: Draft = {
@@ -16,6 +22,9 @@ const EMPTY: Draft = {
   image: undefined,
   tool: false,
   size: '1024x1024',
+  system: '',
+  maxTokens: '2048',
+  temperature: '',
 }
 
 const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
@@ -32,6 +41,9 @@ const read = (): { kept: Draft; by: string } => {
         text: text(kept.text, EMPTY.text),
         tool: kept.tool === true,
         size: text(kept.size, EMPTY.size),
+        system: text(kept.system, EMPTY.system),
+        maxTokens: text(kept.maxTokens, EMPTY.maxTokens),
+        temperature: text(kept.temperature, EMPTY.temperature),
       },
       by: text(owner, ''),
     }
@@ -43,12 +55,17 @@ const read = (): { kept: Draft; by: string } => {
 const { kept, by } = read()
 export const draft = signal<Draft>(kept)
 export const answer = signal<Play | undefined>(undefined)
+/** What was said before it. In memory, like the answer. */
+export const turns = signal<readonly Turn[]>([])
 
 export const edit = (change: Partial<Draft>): void => {
   draft.value = { ...draft.value, ...change }
-  const { wire, model, text, tool, size } = draft.value
+  const { wire, model, text, tool, size, system, maxTokens, temperature } = draft.value
   try {
-    sessionStorage.setItem(NAME, JSON.stringify({ owner, wire, model, text, tool, size }))
+    sessionStorage.setItem(
+      NAME,
+      JSON.stringify({ owner, wire, model, text, tool, size, system, maxTokens, temperature }),
+    )
   } catch {
     // Not kept then.
   }
@@ -58,12 +75,17 @@ let owner = by || undefined
 
 effect(() => {
   // Whoever signs in again has the words back, not the key.
-  if (expired.value) draft.value = { ...draft.peek(), secret: '' }
+  if (expired.value) {
+    draft.value = { ...draft.peek(), secret: '' }
+    forgetOwnKey()
+  }
   const before = owner
   owner = session.value?.member?.id ?? owner
   if (session.value?.signed_in !== false && (before === undefined || before === owner)) return
   draft.value = EMPTY
   answer.value = undefined
+  turns.value = []
+  forgetOwnKey()
   try {
     sessionStorage.removeItem(NAME)
   } catch {

@@ -16,15 +16,24 @@ export const PLAY_WIRES = [
 ] as const
 export type PlayWire = (typeof PLAY_WIRES)[number][0]
 
+/** What was said before: the user's words or what a tool gave, and the model's answer. */
+export type Turn = { text: string; image?: string | undefined; answer: string; calls: readonly Call[] }
+
 export type Prompt = {
   wire: PlayWire
   model: string
+  system: string
+  /** Where the last turn ended in calls, what the tool gave. */
   text: string
   /** A data URL of an image to show the model. */
   image?: string | undefined
   /** Offer the model a tool, to see how it calls one. */
   tool: boolean
   size: string
+  maxTokens: number
+  /** Undefined: the model's own. */
+  temperature: number | undefined
+  turns: readonly Turn[]
 }
 
 const TOOL = {
@@ -32,85 +41,140 @@ const TOOL = {
   description: 'The weather in a city.',
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
 }
-const MAX_TOKENS = 2048
+
+/** One thing said, in the order it is sent. */
+type Said =
+  | { by: 'user'; text: string; image?: string | undefined }
+  | { by: 'model'; text: string; calls: readonly Call[] }
+  | { by: 'tool'; text: string; calls: readonly Call[] }
+
+const saidIn = ({ turns, text, image }: Prompt): Said[] => {
+  const said: Said[] = []
+  for (const turn of [...turns, { text, image, answer: undefined, calls: [] }]) {
+    const before = said.at(-1)
+    if (before?.by === 'model' && before.calls.length > 0)
+      said.push({ by: 'tool', text: turn.text, calls: before.calls })
+    else said.push({ by: 'user', text: turn.text, image: turn.image })
+    if (turn.answer !== undefined) said.push({ by: 'model', text: turn.answer, calls: turn.calls })
+  }
+  return said
+}
 
 /** The request as it goes out. */
-export const bodyOf = ({ wire, model, text, image, tool, size }: Prompt): object => {
+export const bodyOf = (prompt: Prompt): object => {
+  const { wire, model, text, size, tool, system, maxTokens, temperature } = prompt
+  const said = saidIn(prompt)
+  const more = { stream: true, ...(temperature === undefined ? {} : { temperature }) }
   switch (wire) {
     case 'chat-completions':
       return {
         model,
-        messages: [
-          {
-            role: 'user',
-            content: image
-              ? [
-                  { type: 'text', text },
-                  { type: 'image_url', image_url: { url: image } },
-                ]
-              : text,
-          },
-        ],
-        max_completion_tokens: MAX_TOKENS,
-        stream: true,
+        messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...said.flatMap(chatMessages)],
+        max_completion_tokens: maxTokens,
+        ...more,
         stream_options: { include_usage: true },
-        ...(tool
-          ? {
-              tools: [
-                {
-                  type: 'function',
-                  function: { name: TOOL.name, description: TOOL.description, parameters: TOOL.schema },
-                },
-              ],
-            }
-          : {}),
+        ...(tool ? { tools: [chatTool] } : {}),
       }
     case 'responses':
       return {
         model,
-        input: image
-          ? [
-              {
-                role: 'user',
-                content: [
-                  { type: 'input_text', text },
-                  { type: 'input_image', image_url: image, detail: 'auto' },
-                ],
-              },
-            ]
-          : text,
-        max_output_tokens: MAX_TOKENS,
-        stream: true,
+        ...(system === '' ? {} : { instructions: system }),
+        input: said.flatMap(responsesItems),
+        max_output_tokens: maxTokens,
+        ...more,
         ...(tool
           ? { tools: [{ type: 'function', name: TOOL.name, description: TOOL.description, parameters: TOOL.schema }] }
           : {}),
       }
-    case 'messages': {
-      const [, mediaType = '', data = ''] = /^data:([^;]+);base64,(.*)$/s.exec(image ?? '') ?? []
+    case 'messages':
       return {
         model,
-        max_tokens: MAX_TOKENS,
-        messages: [
-          {
-            role: 'user',
-            content: image
-              ? [
-                  { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
-                  { type: 'text', text },
-                ]
-              : text,
-          },
-        ],
-        stream: true,
+        max_tokens: maxTokens,
+        ...(system === '' ? {} : { system }),
+        messages: said.map(message),
+        ...more,
         ...(tool ? { tools: [{ name: TOOL.name, description: TOOL.description, input_schema: TOOL.schema }] } : {}),
       }
-    }
     case 'images':
       return { model, prompt: text, size }
   }
 }
 
-type Call = { part: number; name: string; input: string }
+const chatTool = {
+  type: 'function',
+  function: { name: TOOL.name, description: TOOL.description, parameters: TOOL.schema },
+}
+
+const chatMessages = (said: Said): object[] => {
+  if (said.by === 'tool') return said.calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: said.text }))
+  if (said.by === 'model') {
+    const calls = said.calls.map(({ id, name, input }) => ({
+      ...{ id, type: 'function', function: { name, arguments: input } },
+    }))
+    return [{ role: 'assistant', content: said.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }]
+  }
+  const { text, image } = said
+  const content = image
+    ? [
+        { type: 'text', text },
+        { type: 'image_url', image_url: { url: image } },
+      ]
+    : text
+  return [{ role: 'user', content }]
+}
+
+const responsesItems = (said: Said): object[] => {
+  if (said.by === 'tool')
+    return said.calls.map(({ id }) => ({ type: 'function_call_output', call_id: id, output: said.text }))
+  if (said.by === 'model') {
+    const calls = said.calls.map(({ id, name, input }) => ({
+      ...{ type: 'function_call', call_id: id, name, arguments: input },
+    }))
+    return [...(said.text === '' ? [] : [{ role: 'assistant', content: said.text }]), ...calls]
+  }
+  const { text, image } = said
+  const content = image
+    ? [
+        { type: 'input_text', text },
+        { type: 'input_image', image_url: image, detail: 'auto' },
+      ]
+    : text
+  return [{ role: 'user', content }]
+}
+
+const message = (said: Said): object => {
+  if (said.by === 'tool')
+    return {
+      role: 'user',
+      content: said.calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: said.text })),
+    }
+  if (said.by === 'model') {
+    const calls = said.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: objectIn(input) }))
+    return {
+      role: 'assistant',
+      content: [...(said.text === '' ? [] : [{ type: 'text', text: said.text }]), ...calls],
+    }
+  }
+  const { text, image } = said
+  const [, mediaType = '', data = ''] = /^data:([^;]+);base64,(.*)$/s.exec(image ?? '') ?? []
+  const content = image
+    ? [
+        { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
+        { type: 'text', text },
+      ]
+    : text
+  return { role: 'user', content }
+}
+
+const objectIn = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return {}
+  }
+}
+
+export type Call = { part: number; id: string; name: string; input: string }
 
 /** What has come so far. Times in milliseconds since the request went out. */
 export type Play = {
@@ -137,7 +201,7 @@ const MOST_FRAMES = 5_000
 /** Sends the request and tells what has come, again and again until it is over. Never throws. */
 export const play = async (
   prompt: Prompt,
-  secret: string,
+  keyOf: () => Promise<string>,
   signal: AbortSignal,
   show: (play: Play) => void,
 ): Promise<void> => {
@@ -153,7 +217,7 @@ export const play = async (
     const path = PLAY_WIRES.find(([wire]) => wire === prompt.wire)?.[2] ?? ''
     const answer = await send(path, {
       method: 'POST',
-      headers: { ...bearer(secret), 'content-type': 'application/json' },
+      headers: { ...bearer(await keyOf()), 'content-type': 'application/json' },
       body: JSON.stringify(bodyOf(prompt)),
       signal,
     })
@@ -213,7 +277,7 @@ const applied = (play: Play, event: ChatEvent): Play => {
     case 'reasoning-delta':
       return { ...play, reasoning: play.reasoning + event.text }
     case 'tool-start':
-      return { ...play, calls: [...play.calls, { part: event.part, name: event.name, input: '' }] }
+      return { ...play, calls: [...play.calls, { part: event.part, id: event.id, name: event.name, input: '' }] }
     case 'tool-delta':
       return {
         ...play,

@@ -11,6 +11,7 @@ import { lastSeen, useQuery } from '../lib/query.ts'
 import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
+import { Connect } from '../ui/connect.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Check, Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, LIMITS } from '../ui/key-form.tsx'
@@ -62,6 +63,7 @@ export const KeyPage = () => {
             <Figures of={value} />
             <KeyUsage id={id} />
             <Facts of={value} />
+            {value.status !== 'revoked' && <Connect of={value} />}
             {doing && (
               <Dialogs
                 doing={doing}
@@ -217,6 +219,14 @@ const Facts = ({ of }: { of: Key }) => (
       <dl class="facts">
         <dt>Owner</dt>
         <dd>{of.owner?.name ?? <span class="muted">nobody in particular</span>}</dd>
+        {of.last_four !== null && (
+          <>
+            <dt>Secret</dt>
+            <dd>
+              <code>sk-sl-…{of.last_four}</code>
+            </dd>
+          </>
+        )}
         <dt>Created</dt>
         <dd>{dateTime(of.created_at)}</dd>
         <dt>Expires</dt>

@@ -259,7 +259,10 @@ const KeysTable = ({ items, ...sorted }: Sorted & { items: ListedKey[] }) => (
                 <a class="name" href={href} title={key.label}>
                   {key.label}
                 </a>
-                <span class="sub mono nowrap opt-2">{key.id}</span>
+                <span class="sub mono nowrap opt-2">
+                  {key.id}
+                  {key.last_four !== null && ` · …${key.last_four}`}
+                </span>
               </th>
               {isAdmin.value && (
                 <td class="opt-3">

@@ -1,12 +1,13 @@
-// Playground: one request on any wire with any model, its answer as it comes and the raw frames beside it.
+// Playground: a conversation on any wire with any model, its answers as they come and the raw frames beside them.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call } from '../lib/api.ts'
-import { answer, draft, edit } from '../lib/draft.ts'
+import { answer, draft, edit, turns } from '../lib/draft.ts'
 import { count, duration } from '../lib/format.ts'
-import { bodyOf, PLAY_WIRES, type Play, type Prompt, play } from '../lib/play.ts'
+import { forgetOwnKey, ownKey } from '../lib/own-key.ts'
+import { bodyOf, PLAY_WIRES, type Play, type Prompt, play, type Turn } from '../lib/play.ts'
 import { useResource } from '../lib/resource.ts'
-import { Area, Check, Form, Select, Text } from '../ui/fields.tsx'
+import { Area, Check, Form, readCount, Select, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Failure, Notice, PageHead, Segments, Snippet } from '../ui/parts.tsx'
 
 const IMAGE_LIMIT = 8 * 1024 * 1024
@@ -14,7 +15,7 @@ const IMAGE_LIMIT = 8 * 1024 * 1024
 export const Playground = () => {
   const models = useResource((signal) => call('models.list', undefined, signal), [])
   const { secret, ...asked } = draft.value
-  const { wire, text, image, tool, size } = asked
+  const { wire, text, image, tool, size, system, maxTokens, temperature } = asked
   const abort = useRef<AbortController>(undefined)
   useEffect(() => () => abort.current?.abort(), [])
 
@@ -25,20 +26,39 @@ export const Playground = () => {
     ...fitting.map(({ id, available }) => [id, available ? id : `${id} (not configured)`] as const),
   ]
   const model = options.some(([id]) => id === asked.model) ? asked.model : (options[0]?.[0] ?? '')
-  const prompt: Prompt = { ...asked, model, image: kind === 'text' ? image : undefined }
+  const prompt: Prompt = {
+    ...{ ...asked, model, image: kind === 'text' ? image : undefined },
+    ...{ maxTokens: readCount(maxTokens) ?? 0, temperature: temperatureIn(temperature) },
+    turns: kind === 'text' ? turns.value : [],
+  }
+  const waiting = kind === 'text' && (turns.value.at(-1)?.calls.length ?? 0) > 0
   const running = answer.value?.state === 'running'
 
   const send = (): void => {
     abort.current?.abort()
     const mine = new AbortController()
     abort.current = mine
-    void play(prompt, secret.trim(), mine.signal, (now) => {
-      if (abort.current === mine) answer.value = now
+    const isOwn = secret.trim() === ''
+    const keyOf = async (): Promise<string> => (isOwn ? ownKey() : secret.trim())
+    void play(prompt, keyOf, mine.signal, (now) => {
+      if (abort.current !== mine) return
+      // Ended elsewhere, by signing out there for instance: the next try makes another.
+      if (isOwn && now.status === 401) forgetOwnKey()
+      answer.value = now
     })
   }
+  const goOn = (): void => {
+    const { text: said = '', calls = [] } = answer.value ?? {}
+    turns.value = [...turns.value, { text, image: prompt.image, answer: said, calls }]
+    answer.value = undefined
+    edit({ text: '', image: undefined })
+    // The system's stands before it.
+    Array.from(document.querySelectorAll<HTMLElement>('.play textarea')).at(-1)?.focus()
+  }
+  const mayGoOn = kind === 'text' && answer.value?.state === 'done'
   return (
     <>
-      <PageHead title="Playground" lead="A real request with a real key: its tokens are billed to that key." />
+      <PageHead title="Playground" lead="A real request: its tokens are billed, and count towards your limits." />
       <div class="play">
         <Card>
           <Form onSubmit={send}>
@@ -47,10 +67,9 @@ export const Playground = () => {
               type="password"
               value={secret}
               onChange={(next) => edit({ secret: next })}
-              placeholder="sk-sl-…"
+              placeholder="Your own, for an hour"
               autocomplete="off"
-              required
-              hint="Stays in this tab: it is neither stored nor sent anywhere but to this gateway."
+              hint="Empty: a short-lived key of your own, which ends when you sign out. One that is pasted stays in this tab."
             />
             <Select
               label="Wire"
@@ -60,8 +79,11 @@ export const Playground = () => {
             />
             {models.error && <Failure error={models.error} retry={models.reload} />}
             <Select label="Model" value={model} options={options} onChange={(next) => edit({ model: next })} />
+            {kind === 'text' && (
+              <Area label="System prompt" value={system} onChange={(next) => edit({ system: next })} rows={2} />
+            )}
             <Area
-              label="Prompt"
+              label={waiting ? 'Result of the tool' : 'Prompt'}
               value={text}
               onChange={(next) => edit({ text: next })}
               rows={5}
@@ -69,7 +91,26 @@ export const Playground = () => {
             />
             {kind === 'text' ? (
               <>
-                <ImageField image={image} onImage={(next) => edit({ image: next })} />
+                {!waiting && <ImageField image={image} onImage={(next) => edit({ image: next })} />}
+                <div class="pair">
+                  <Text
+                    label="Most output"
+                    value={maxTokens}
+                    onChange={(next) => edit({ maxTokens: next })}
+                    inputMode="numeric"
+                    required
+                    pattern="[0-9][0-9., ]*[kKmM]?"
+                    hint="Tokens"
+                  />
+                  <Text
+                    label="Temperature"
+                    value={temperature}
+                    onChange={(next) => edit({ temperature: next })}
+                    inputMode="decimal"
+                    placeholder="The model's own"
+                    pattern="[0-9]*[.,]?[0-9]*"
+                  />
+                </div>
                 <Check
                   label="Offer a tool"
                   hint="get_weather(city): the model may ask for it"
@@ -87,14 +128,57 @@ export const Playground = () => {
               <Button disabled={!running} onClick={() => abort.current?.abort()}>
                 Stop
               </Button>
+              {mayGoOn && <Button onClick={goOn}>Go on</Button>}
+              {turns.value.length > 0 && (
+                <Button
+                  onClick={() => {
+                    turns.value = []
+                    answer.value = undefined
+                  }}
+                >
+                  Start over
+                </Button>
+              )}
             </div>
           </Form>
         </Card>
-        <Answer of={answer.value} prompt={prompt} />
+        <div class="stack">
+          {kind === 'text' && turns.value.length > 0 && <Turns of={turns.value} />}
+          <Answer of={answer.value} prompt={prompt} />
+        </div>
       </div>
     </>
   )
 }
+
+/** A comma parts decimals in many languages. */
+const temperatureIn = (text: string): number | undefined =>
+  text.trim() === '' ? undefined : Number(text.replace(',', '.'))
+
+/** What was said before. */
+const Turns = ({ of }: { of: readonly Turn[] }) => (
+  <Card title="Before">
+    <ol class="turns">
+      {of.map(({ text, answer: said, calls }, index) => (
+        <li key={index}>
+          <p>
+            <b>{index > 0 && (of[index - 1]?.calls.length ?? 0) > 0 ? 'Tool' : 'You'}</b> {text}
+          </p>
+          {said !== '' && (
+            <p>
+              <b>Model</b> {said}
+            </p>
+          )}
+          {calls.map(({ id, name, input }) => (
+            <p key={id}>
+              <b>Calls {name}</b> <code style={{ overflowWrap: 'anywhere' }}>{input}</code>
+            </p>
+          ))}
+        </li>
+      ))}
+    </ol>
+  </Card>
+)
 
 const ImageField = ({
   image,
@@ -159,7 +243,7 @@ const Answer = ({ of, prompt }: { of: Play | undefined; prompt: Prompt }) => {
         <Snippet text={JSON.stringify(bodyOf(prompt), short, 2)} />
       ) : of === undefined ? (
         <Empty title="Nothing sent yet">
-          <p>Paste a key, choose a wire and a model, and send. Any model answers on any text wire.</p>
+          <p>Choose a wire and a model, and send. Any model answers on any text wire.</p>
         </Empty>
       ) : view === 'frames' ? (
         <Frames of={of} />

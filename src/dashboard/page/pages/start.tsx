@@ -12,7 +12,7 @@ import { Badge, Button, Card, Loaded, Notice, PageHead, Secret, Snippet } from '
 import { Snippets } from '../ui/snippets.tsx'
 
 /** `model`: what clients are told to ask for. */
-type Served = { account: Account; model: string }
+type Served = { account: Account; model: string | undefined }
 
 export const Start = () => {
   const [served, setServed] = useState<Served>()
@@ -29,6 +29,12 @@ export const Start = () => {
               {served.account.provider} / {served.account.name}
             </b>{' '}
             answers. <a href="/dashboard/accounts">More accounts</a>
+            {served.model === undefined && (
+              <>
+                {' '}
+                Which models it has is not known: <a href="/dashboard/models">name one</a> for clients to ask for.
+              </>
+            )}
           </p>
         )}
       </Card>
@@ -38,7 +44,7 @@ export const Start = () => {
         ) : made === undefined ? (
           <FirstKey onDone={setMade} />
         ) : (
-          <Connect made={made} model={served.model} />
+          <Connect made={made} model={served.model ?? 'auto'} />
         )}
       </Card>
     </div>
@@ -70,13 +76,13 @@ const FirstAccount = ({ onDone }: { onDone: (served: Served) => void }) => {
   )
 }
 
-/** A model that is served: `auto` where that leads to one, or is made to. */
-const leadTo = async ({ provider }: Account): Promise<string> => {
+/** A model that is served, undefined where none has a name yet: `auto` where that leads to one, or is made to. */
+const leadTo = async ({ provider }: Account): Promise<string | undefined> => {
   const { items, aliases } = await call('models.list')
   const served = items.filter(({ kind, available }) => kind === 'text' && available)
   if (served.some(({ id }) => id === aliases.auto)) return 'auto'
   const first = served.find((model) => model.provider === provider) ?? served[0]
-  if (first === undefined) return 'auto'
+  if (first === undefined) return undefined
   try {
     await call('entries.put', { section: 'aliases', name: 'auto', value: first.id })
     return 'auto'

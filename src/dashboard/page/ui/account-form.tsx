@@ -66,7 +66,7 @@ export const AccountForm = ({
         ]}
         hint={chosen && !needsUrl ? `Asked at ${draft.baseUrl.trim() || chosen.base_url}` : undefined}
       />
-      {(needsUrl || chosen?.open || !short) && (
+      {(needsUrl || isLocal(chosen) || !short) && (
         <Text
           label="Base URL"
           value={draft.baseUrl}
@@ -113,6 +113,9 @@ export const AccountForm = ({
     </Form>
   )
 }
+
+/** A server of one's own, which may be anywhere. */
+const isLocal = (preset: Preset | undefined): boolean => preset?.base_url?.startsWith('http://127.0.0.1') === true
 
 /** A finding stands behind its account elsewhere; here it stands alone. */
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`

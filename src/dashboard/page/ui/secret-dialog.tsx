@@ -14,7 +14,10 @@ import { Button, Loaded, Notice, Secret } from './parts.tsx'
 import { Snippets } from './snippets.tsx'
 
 /** What the snippets ask for: a model the key may use, a text model where there is one. */
-const modelFor = (key: Key, { items, aliases }: Answer<'models.list'>): { model: string; kind: Model['kind'] } => {
+export const modelFor = (
+  key: Key,
+  { items, aliases }: Answer<'models.list'>,
+): { model: string; kind: Model['kind'] } => {
   if (aliases.auto !== undefined && permits(key, aliases.auto)) return { model: 'auto', kind: 'text' }
   const usable = items.filter(({ id }) => permits(key, id))
   const served = usable.filter(({ available }) => available)

@@ -1,0 +1,60 @@
+// The playground's key: a member's own, for an hour, in no list, within their limits. A page gets a new one in place of the
+// one before; signing out ends it.
+
+import { GatewayError } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import type { Key } from '../../keys/key.ts'
+import { iso } from '../../lib/iso-time.ts'
+import type { Member } from '../../members/member.ts'
+import { tokensLeft } from '../../members/own-keys.ts'
+import { actorOf, type Caller, type Part, sessionOf } from './call.ts'
+
+const LASTS_MS = 60 * 60_000
+const TOKENS = 200_000
+/** Each has rate limits anew: made one after the other, they would have none. */
+const AN_HOUR = 20
+
+export const playground: Part<'playground.key'> = {
+  'playground.key': ({ gateway, caller }) => {
+    const { member } = sessionOf(caller)
+    const now = gateway.clock()
+    const own = gateway.store.keys.list().filter((key) => key.ownerId === member.id)
+    const recent = own.filter(({ purpose, createdAt }) => purpose === 'playground' && createdAt > now - LASTS_MS)
+    if (recent.length >= AN_HOUR) throw tooMany(recent, now)
+    revokePlayground(gateway, caller)
+    const { key, secret } = gateway.store.keys.issue(
+      {
+        ...{ label: 'Playground', purpose: 'playground', ownerId: member.id },
+        ...{ tokensTotal: tokensFor(gateway, member, own, now), expiresAt: now + LASTS_MS },
+        models: member.role === 'admin' ? ['*'] : member.limits.models,
+      },
+      actorOf(caller),
+    )
+    return { secret, key_id: key.id, expires_at: iso(key.expiresAt), tokens_total: key.tokensTotal }
+  },
+}
+
+const tooMany = (recent: readonly Key[], now: number): GatewayError => {
+  const oldest = Math.min(...recent.map(({ createdAt }) => createdAt))
+  const retryAfterMs = oldest + LASTS_MS - now
+  const words = `The playground takes ${AN_HOUR} keys an hour. Wait ${Math.ceil(retryAfterMs / 60_000)} minutes, or reload it less often.`
+  return new GatewayError('rate_limit_exceeded', words, { retryAfterMs })
+}
+
+const tokensFor = (gateway: Gateway, { role, limits }: Member, own: readonly Key[], now: number): number => {
+  if (role === 'admin') return TOKENS
+  const left = tokensLeft(limits, own, now, ({ id }) => gateway.ledger.heldBy(id))
+  const most = Math.min(TOKENS, limits.maxTokensPerKey ?? TOKENS, left)
+  if (most > 0) return most
+  throw new GatewayError('permission_denied', 'Your keys have used all the tokens you may have. Ask an admin for more.')
+}
+
+/** Those of whoever asks that are in force. */
+export const revokePlayground = ({ store, clock }: Gateway, caller: Caller): void => {
+  if (caller.kind !== 'session') return
+  const now = clock()
+  for (const { id, ownerId, purpose, revokedAt, expiresAt } of store.keys.list()) {
+    if (purpose !== 'playground' || ownerId !== caller.session.member.id) continue
+    if (revokedAt === undefined && expiresAt > now) store.keys.revoke(id, actorOf(caller))
+  }
+}
