@@ -1,6 +1,7 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
 import type { ServerToolCalls } from '../ir/server-tools.ts'
+import type { BudgetTerms } from '../keys/budget.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../observe/shown.ts'
@@ -22,6 +23,7 @@ export type NewKey = Limits & {
   serverTools?: ServerTools
   /** Null: anywhere. */
   ips?: string[] | null
+  budget?: BudgetTerms | null
 }
 /** Absent members stay as they are; a limit of null takes the gateway's default. */
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {

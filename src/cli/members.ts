@@ -1,12 +1,17 @@
 // `members`: who may sign in to the dashboard. Whom they let in is decided by people, not tokens: a server's members can
 // be listed from elsewhere, and changed in its dashboard or on its own machine.
 
+import type * as S from '../admin-api/schema.ts'
 import { adminOriginOf } from '../config/origin.ts'
+import type { Config } from '../config.ts'
+import { budgetOf } from '../keys/budget.ts'
 import { iso, isoOrNull } from '../lib/iso-time.ts'
 import { DEFAULT_LIMITS, type Member } from '../members/member.ts'
 import { createMembership } from '../members/membership.ts'
+import { shownBudgetOf } from '../observe/shown.ts'
 import type { Store } from '../store/store.ts'
-import { addressIn, BACKEND_FLAGS, serverAddress } from './backend.ts'
+import { addressIn, BACKEND_FLAGS, serverAddress, type Where } from './backend.ts'
+import { BUDGET_FLAGS, budgetShort, printBudget, readBudgetFlags } from './budget.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from './data.ts'
 import { CLI_ACTOR, EXIT, failure, type Io, printJson, usageError } from './io.ts'
@@ -17,6 +22,8 @@ type Shown = {
   name: string
   role: string
   status: string
+  team: string | null
+  budget: S.Budget | null
   keys: number
   created_at: string
   invitation_expires_at: string | null
@@ -30,20 +37,22 @@ export const membersList = command({
     const address = serverAddress(args, io)
     const members =
       address === undefined
-        ? await withStore(requireData(args, io), io, 'read', shownMembers)
+        ? await shownHere(args, io)
         : (await (await import('./remote.ts')).remoteMembers(address)).map(shownOf)
     if (args.json) printJson(io, members)
     else if (members.length === 0)
       io.out('There are no members; "sluice serve" prints a link to set up the first admin.')
     else {
-      const rows = members.map(({ name, role, status, keys, created_at, invitation_expires_at }) => [
+      const rows = members.map(({ name, role, status, team, budget, keys, created_at, invitation_expires_at }) => [
         name,
         role,
         invitation_expires_at === null ? status : `${status} until ${invitation_expires_at}`,
+        team ?? '',
+        budget === null ? '' : `${budgetShort(budget)}`,
         `${keys}`,
         created_at.slice(0, 10),
       ])
-      io.out(columns([['NAME', 'ROLE', 'STATUS', 'KEYS', 'SINCE'], ...rows], '', [3]).join('\n'))
+      io.out(columns([['NAME', 'ROLE', 'STATUS', 'TEAM', 'BUDGET', 'KEYS', 'SINCE'], ...rows], '', [5]).join('\n'))
     }
     return EXIT.ok
   },
@@ -112,7 +121,7 @@ export const membersRemove = command({
   run: (args, io) => {
     onlyHere(args, io)
     return withStore(requireData(args, io), io, 'read', (store) => {
-      const { id, name } = named(store, args.name)
+      const { id, name } = namedMember(store, args.name)
       store.members.remove(id, args['keep-keys'] ? 'keep' : 'revoke', CLI_ACTOR)
       io.out(`${name} is removed${args['keep-keys'] ? '' : ', and their keys are revoked'}.`)
       return EXIT.ok
@@ -120,14 +129,37 @@ export const membersRemove = command({
   },
 })
 
-const onlyHere = (where: { config?: string | undefined; data?: string | undefined }, { env }: Io): void => {
+export const membersBudget = command({
+  name: 'budget',
+  summary: 'Show what a member may use, or set it',
+  args: {
+    name: NAME,
+    ...BUDGET_FLAGS,
+    ...DATA_FLAGS,
+    ...JSON_FLAG,
+  },
+  examples: ['sluice members budget Dara', 'sluice members budget Dara --budget 20usd/month --warn-at 50,80,100'],
+  run: (args, io) => {
+    onlyHere(args, io)
+    const config = requireData(args, io)
+    const change = readBudgetFlags(args)
+    return withStore(config, io, 'read', (store) => {
+      const { id, name } = namedMember(store, args.name)
+      if (change.budget !== undefined) store.members.update(id, change, CLI_ACTOR)
+      printBudget(name, budgetOf('member', id), store, { args, config, io })
+      return EXIT.ok
+    })
+  },
+})
+
+export const onlyHere = (where: { config?: string | undefined; data?: string | undefined }, { env }: Io): void => {
   if (where.config !== undefined || where.data !== undefined || !env.SLUICE_SERVER) return
   throw usageError(
     "SLUICE_SERVER is set, and a token lets nobody in or out: use that server's dashboard, or name a data directory here with --data.",
   )
 }
 
-const named = (store: Store, name: string): Member => {
+export const namedMember = (store: Store, name: string): Member => {
   const members = store.members.list()
   const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
   if (found !== undefined) return found
@@ -135,19 +167,28 @@ const named = (store: Store, name: string): Member => {
   throw failure(`There is no member "${name}"${there === '' ? '' : `; there are: ${there}`}.`)
 }
 
-const shownMembers = (store: Store): Shown[] => {
+const shownHere = (where: Where, io: Io): Promise<Shown[]> => {
+  const config = requireData(where, io)
+  return withStore(config, io, 'read', (store) => shownMembers(store, config, io))
+}
+
+const shownMembers = (store: Store, { calendar }: Config, io: Io): Shown[] => {
   const keys = store.keys.list()
+  const terms = { now: io.now(), calendar, budgets: store.budgets }
   return store.members.list().map((member) => ({
     id: member.id,
     name: member.name,
     role: member.role,
     status: member.active ? 'active' : 'invited',
     keys: keys.filter(({ ownerId, purpose }) => ownerId === member.id && purpose === undefined).length,
+    team: member.teamId === undefined ? null : (store.teams.get(member.teamId)?.name ?? null),
+    budget: shownBudgetOf(budgetOf('member', member.id), terms),
     created_at: iso(member.createdAt),
     invitation_expires_at: isoOrNull(member.invitationExpiresAt),
   }))
 }
 
-const shownOf = ({ id, name, role, status, keys, created_at, invitation_expires_at }: Shown): Shown => ({
-  ...{ id, name, role, status, keys, created_at, invitation_expires_at },
+const shownOf = ({ id, name, role, status, team, budget, keys, ...times }: S.Member): Shown => ({
+  ...{ id, name, role, status, team: team?.name ?? null, budget, keys },
+  ...{ created_at: times.created_at, invitation_expires_at: times.invitation_expires_at },
 })

@@ -6,6 +6,7 @@ import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
 import type { Account, AlertReceiver, AlertTest, Member } from '../admin-api/schema.ts'
 import { parseJson } from '../ir/json.ts'
+import { writtenBudget } from '../keys/budget.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../observe/shown.ts'
 import { VERSION } from '../version.ts'
@@ -21,12 +22,13 @@ const PAGE = 200
 export const remoteBackend = (address: ServerAddress): Backend => {
   const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
   return {
-    createKey: ({ tokensTotal, expiresAt, serverTools, ...rest }) =>
+    createKey: ({ tokensTotal, expiresAt, serverTools, budget, ...rest }) =>
       call('keys.create', {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
+        ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
       }),
     async listKeys() {
       const keys: ShownKey[] = []
@@ -39,12 +41,16 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     getKey: (id) => call('keys.get', { id }),
     // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
     // are added last: what fails before can be asked for again, and is not added twice.
-    async updateKey(id, { tokensTotal, expiresAt, serverTools, addTokens, lasting = false, resetUsage, ...rest }) {
+    async updateKey(
+      id,
+      { tokensTotal, expiresAt, serverTools, budget, addTokens, lasting = false, resetUsage, ...rest },
+    ) {
       const change = {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
+        ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
       }
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })

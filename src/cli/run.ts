@@ -24,11 +24,12 @@ import { keysRevoke } from './keys/revoke.ts'
 import { keysRotate } from './keys/rotate.ts'
 import { keysShow } from './keys/show.ts'
 import { keysUpdate } from './keys/update.ts'
-import { membersInvite, membersList, membersRemove } from './members.ts'
+import { membersBudget, membersInvite, membersList, membersRemove } from './members.ts'
 import { models } from './models.ts'
 import { reload } from './reload.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
+import { teamsAdd, teamsBudget, teamsCreate, teamsLeave, teamsList, teamsRemove } from './teams.ts'
 import { usage } from './usage.ts'
 import { version } from './version.ts'
 
@@ -48,7 +49,12 @@ export const COMMANDS: (Command | Group)[] = [
   {
     name: 'members',
     summary: 'Those who may sign in to the dashboard',
-    commands: [membersList, membersInvite, membersRemove],
+    commands: [membersList, membersInvite, membersBudget, membersRemove],
+  },
+  {
+    name: 'teams',
+    summary: 'Groups of members, and what each may use',
+    commands: [teamsList, teamsCreate, teamsAdd, teamsLeave, teamsBudget, teamsRemove],
   },
   { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
   {

@@ -105,3 +105,10 @@ export const termsOf = ({ usd, tokens, renews = 'never', warn_at = WARN_AT }: Wr
     warnAt: warn_at,
   })
 }
+
+/** The way back. */
+export const writtenBudget = ({ unit, amount, renews, warnAt }: BudgetTerms) => ({
+  ...(unit === 'usd' ? { usd: amount / 1e6 } : { tokens: amount }),
+  renews: renews ?? ('never' as const),
+  warn_at: [...warnAt],
+})

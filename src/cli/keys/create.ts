@@ -1,6 +1,7 @@
 // `keys create`: a new key, its secret shown once.
 
 import { BACKEND_FLAGS } from '../backend.ts'
+import { BUDGET_FLAGS, readBudgetFlags } from '../budget.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
@@ -33,6 +34,7 @@ export const keysCreate = command({
     },
     ...SERVER_TOOLS_FLAG,
     ...IPS_FLAG,
+    ...BUDGET_FLAGS,
     ...LIMIT_FLAGS,
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
@@ -40,6 +42,7 @@ export const keysCreate = command({
   examples: [
     'sluice keys create --label alice --tokens 5M --expires 90d',
     'sluice keys create --label bob --tokens 20M --renews month',
+    'sluice keys create --label trial --budget 5usd/week',
     "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
   ],
   run: async (args, io) => {
@@ -56,6 +59,7 @@ export const keysCreate = command({
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
       ...readLimits(args),
+      ...readBudgetFlags(args),
     })
     printKey(key, secret, args.json, io)
     return EXIT.ok

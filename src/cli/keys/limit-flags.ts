@@ -38,7 +38,7 @@ export const IPS_FLAG = ipsFlag(' (default anywhere)')
 export const IPS_CHANGE_FLAG = ipsFlag('; any for anywhere')
 
 /** What `--renews` is. */
-export const RENEWS = 'Used tokens start again from 0 each day, week or month (UTC), or never'
+export const RENEWS = 'Used tokens start again from 0 each day, week or month, or never'
 
 type Name = keyof typeof LIMIT_FLAGS
 

@@ -2,6 +2,7 @@
 
 import type { ShownKey } from '../../observe/shown.ts'
 import { BACKEND_FLAGS, type Backend, noSuchKey } from '../backend.ts'
+import { budgetLine } from '../budget.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
@@ -72,6 +73,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
       ? []
       : [['added', `${grouped(key.tokens_extra)} of the tokens are for this period alone`]]),
     ...(key.renews_at === null ? [] : [['renews', `every ${key.renews}, next at ${key.renews_at}`]]),
+    ...(key.budget === null ? [] : [['budget', budgetLine(key.budget)]]),
     ['expires', key.expires_at],
     ...(key.old_secret_until === null ? [] : [['old key', `valid until ${key.old_secret_until}`]]),
     ['models', key.models.join(', ')],

@@ -1,6 +1,7 @@
 // `keys update`: what is named changes, the rest stays.
 
 import { BACKEND_FLAGS, type KeyChange } from '../backend.ts'
+import { BUDGET_FLAGS, readBudgetFlags } from '../budget.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
@@ -27,6 +28,7 @@ export const keysUpdate = command({
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...SERVER_TOOLS_FLAG,
     ...IPS_CHANGE_FLAG,
+    ...BUDGET_FLAGS,
     ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
     ...BACKEND_FLAGS,
@@ -42,6 +44,7 @@ export const keysUpdate = command({
     const total = readCount('--tokens', tokens)
     const change: KeyChange = {
       ...readLimitChanges(args),
+      ...readBudgetFlags(args),
       ...(label === undefined ? {} : { label: readLabel('--label', label, 'must not be empty.') }),
       ...(total === undefined ? {} : { tokensTotal: total }),
       ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
