@@ -3,7 +3,7 @@
 import type { Price, Rates } from '../catalogue/model.ts'
 import { type Budget, type BudgetId, ownerOfBudget, type Unit, usedOf } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
-import { RENEWAL_TIMES, type Renewal, renewalWords } from '../keys/renewal.ts'
+import { type Renewal, renewalWords } from '../keys/renewal.ts'
 import type { Calendar } from '../lib/calendar.ts'
 import { SCALE, scaledRate } from './cost.ts'
 
@@ -21,7 +21,7 @@ export type Bound = {
   readonly left: number
   readonly held: number
   readonly per: Per
-  /** `token quota of this API key`, `budget of the team Blue (50 USD every month)`. */
+  /** `token quota of this API key`, `budget of the team Blue (50 USD a month)`. */
   words(): string
   /** An amount in its unit; `plain`: where the unit has been told. */
   shown(amount: number, plain?: boolean): string
@@ -81,7 +81,7 @@ export const termsWords = ({
   amount: number
   unit: Unit
   renews: Renewal | undefined
-}): string => `${amountWords(amount, unit)}${renews === undefined ? ' in all' : ` ${RENEWAL_TIMES[renews]}`}`
+}): string => `${amountWords(amount, unit)}${renews === undefined ? ' in all' : ` a ${renews}`}`
 
 /** The most, and of a prompt the least, that a token can cost by any of these prices. `times`: by the class of service. */
 export const perOf = (prices: readonly (Price | undefined)[], inputEstimate: number, times = 1): Per => {

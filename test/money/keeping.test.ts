@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databasePath, loadConfig } from '../../src/config.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { budgetOf, termsOf } from '../../src/keys/budget.ts'
 import type { Key } from '../../src/keys/key.ts'
-import type { Renewal } from '../../src/keys/renewal.ts'
-import { UTC } from '../../src/lib/calendar.ts'
+import { beginningOf, RENEWALS, type Renewal } from '../../src/keys/renewal.ts'
+import { calendarOf, UTC } from '../../src/lib/calendar.ts'
 import { startPruning } from '../../src/server/pruning.ts'
 import { startRenewing } from '../../src/server/renewing.ts'
 import { startServer } from '../../src/server/serve.ts'
@@ -294,6 +295,48 @@ describe('renewing', () => {
     look()
     await become(keys, [0, 0, 0])
     stop()
+  })
+
+  test.each([
+    ['Asia/Phnom_Penh', '2026-10-30T00:00Z', '2026-12-03T00:00Z', { day: 34, week: 5, month: 2 }],
+    // Days of 23 and of 25 hours are days.
+    ['Europe/Berlin', '2026-03-27T23:30Z', '2026-04-02T00:00Z', { day: 5, week: 1, month: 1 }],
+    ['Europe/Berlin', '2026-10-23T22:30Z', '2026-11-01T23:30Z', { day: 9, week: 2, month: 1 }],
+    ['America/New_York', '2028-02-27T06:00Z', '2028-03-02T06:00Z', { day: 4, week: 1, month: 1 }],
+  ] as const)('sets budgets back with each period of %s, from %s to %s', async (zone, from, to, times) => {
+    const calendar = calendarOf(zone) ?? UTC
+    const time = { now: Date.parse(from) }
+    const store = open(':memory:', () => time.now)
+    const bounded = RENEWALS.map((renews) => {
+      const budget = termsOf({ usd: 100, renews })
+      return { renews, key: store.keys.issue(newKey({ budget, tokensTotal: 1e9 }), ACTOR).key, spent: 0, begun: 0 }
+    })
+    const { ledger } = bench(store, () => time.now)
+    const gateway = { store, config: { calendar }, clock: () => time.now, stopwatch: () => 0, log: { warn() {} } }
+    const { look, stop } = started(gateway as unknown as Gateway)
+    for (; time.now <= Date.parse(to); time.now += 30 * 60_000) {
+      look()
+      while (bounded.some(({ key }) => isDue(key.id))) await turn()
+      for (const each of bounded) {
+        const budget = store.budgets.get(budgetOf('key', each.key.id))
+        if (budget === undefined) throw new Error('no budget')
+        if (budget.used.microUsd === 0 && each.spent > 0) {
+          each.begun++
+          each.spent = 0
+        }
+        expect(budget.used.microUsd).toBe(each.spent)
+        const reserving = ledger.reserve(ask(each.key))
+        ledger.flush()
+        each.spent += ledger.settle(await reserving, settlement()).costMicroUsd
+      }
+    }
+    stop()
+    expect(Object.fromEntries(bounded.map(({ renews, begun }) => [renews, begun]))).toEqual(times)
+
+    function isDue(id: string): boolean {
+      const { renews, since = 0 } = store.budgets.get(budgetOf('key', id)) ?? {}
+      return renews !== undefined && since < beginningOf(renews, time.now, calendar)
+    }
   })
 
   test('makes up at the start for what became due while no server ran', async () => {

@@ -56,9 +56,11 @@ const prepare = async (): Promise<string> => {
       vendor_c: { ...account(`${provider.origin}/v1`), wires: ['chat-completions'] },
     },
     models: { 'vendorB-5.4': { provider: 'vendor_c' } },
+    budget: { usd: 1_000_000 },
   }
   writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
-  const create = launch(PROGRAM, ['keys', 'create', '--label', 'x', '--tokens', '1000000000', '--json'], directory)
+  const key = ['--label', 'x', '--tokens', '1000000000', '--budget', '1000000000tokens']
+  const create = launch(PROGRAM, ['keys', 'create', ...key, '--json'], directory)
   if ((await create.exited) !== 0) throw new Error(await create.err)
   return String(JSON.parse(await create.out).key)
 }
@@ -194,6 +196,12 @@ describe('a server that is killed', () => {
           expect(kept.filter((id) => store.answers.find(keyId, id) === undefined)).toEqual([])
           const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
           expect(store.keys.list()[0]?.tokensUsed).toBe(total)
+          const cost = rows.reduce((sum, row) => sum + row.costMicroUsd, 0)
+          expect(store.budgets.list().map(({ used }) => used)).toEqual([
+            { tokens: total, microUsd: cost },
+            { tokens: total, microUsd: cost },
+          ])
+          expect(cost).toBeGreaterThan(0)
           for (const by of ['key', 'day', 'model'] as const) {
             const sums = store.usage({ by }).rows
             expect(sums.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
