@@ -142,6 +142,7 @@ export const Session = Type.Object({
       name: Type.String(),
       role: Role,
       limits: MemberLimits,
+      may_renew: Type.Boolean({ description: 'The quotas of their keys may renew, within a budget.' }),
       second_factor: Type.Boolean(),
       recovery_codes: Type.Integer({ description: 'How many are left.' }),
     }),

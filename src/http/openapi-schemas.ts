@@ -1,6 +1,7 @@
 // What the client API's small endpoints answer with, and the envelope of errors: the shapes of its document.
 
 import { Type } from '@sinclair/typebox'
+import { Budget } from '../admin-api/schema.ts'
 
 const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 
@@ -80,6 +81,16 @@ export const UsageHistory = Type.Object({
     renews: Type.Union([Type.Object({ every: Type.String(), at: Time }), Type.Null()], {
       description: 'How often the used tokens start again from 0, and when they do next; null: never.',
     }),
+    budgets: Type.Array(
+      Type.Composite([
+        Type.Object({
+          of: Type.Unsafe<'key' | 'member' | 'team' | 'gateway'>({ enum: ['key', 'member', 'team', 'gateway'] }),
+        }),
+        Budget,
+      ]),
+      { description: 'Those that its requests count against.' },
+    ),
+    time_zone: Type.String({ description: 'By whose clocks days begin and quotas and budgets renew.' }),
     allowed_models: Type.Array(Type.String(), { description: 'Catalogue ids, * as a wildcard.' }),
     limits: Type.Object(
       { rpm: Bound, tpm: Bound, concurrency: Bound },

@@ -1,6 +1,6 @@
 // The budgets there are: the port of the store that admission, the ledger and the admin API know.
 
-import type { Budget, BudgetId, BudgetMark, BudgetTerms } from './budget.ts'
+import { type Budget, type BudgetId, type BudgetMark, type BudgetTerms, GATEWAY } from './budget.ts'
 import type { Actor, Key } from './key.ts'
 
 export type Budgets = {
@@ -19,3 +19,7 @@ export type Budgets = {
   /** Calls once marks were passed and are durable, until the returned function is called. */
   onMarks(listener: () => void): () => void
 }
+
+/** Whether a budget of a member's own, or of their team, bounds all of their keys together. */
+export const isBudgeted = (budgets: Pick<Budgets, 'of'>, memberId: string): boolean =>
+  budgets.of({ id: '', ownerId: memberId }).some(({ id }) => id !== GATEWAY)

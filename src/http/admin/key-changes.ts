@@ -5,7 +5,8 @@ import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
-import { budgetOf, GATEWAY, termsOf } from '../../keys/budget.ts'
+import { budgetOf, termsOf } from '../../keys/budget.ts'
+import { isBudgeted } from '../../keys/budgets.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
@@ -151,7 +152,7 @@ const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
 
 const holding = ({ store }: Gateway, { id, limits }: Member): Holder => ({
   limits,
-  budgeted: store.budgets.of({ id: '', ownerId: id }).some((budget) => budget.id !== GATEWAY),
+  budgeted: isBudgeted(store.budgets, id),
 })
 
 /** The member whose limits a new key is made within; undefined: an admin's, or nobody's. */

@@ -2,6 +2,7 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { isBudgeted } from '../../keys/budgets.ts'
 import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
@@ -123,8 +124,12 @@ const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
   }
 }
 
-const whoView = ({ membership: { factor } }: Gateway, { id, name, role, limits }: Member): S.Session['member'] => ({
-  ...{ id, name, role, limits: limitsView(limits) },
-  second_factor: factor.isEnabled(id),
-  recovery_codes: factor.codesLeft(id),
-})
+const whoView = (gateway: Gateway, { id, name, role, limits }: Member): S.Session['member'] => {
+  const { factor } = gateway.membership
+  return {
+    ...{ id, name, role, limits: limitsView(limits) },
+    may_renew: limits.maxTokensPerKey === null || isBudgeted(gateway.store.budgets, id),
+    second_factor: factor.isEnabled(id),
+    recovery_codes: factor.codesLeft(id),
+  }
+}

@@ -6,6 +6,7 @@ import type { UsageHistory, UsageRecord } from '../../../http/openapi-schemas.ts
 import { bearer, getJson } from '../lib/api.ts'
 import { compact, count, dateTime, khr, scale, usd, usdColumn } from '../lib/format.ts'
 import { useAction } from '../lib/resource.ts'
+import { BudgetMeter, budgetLeft, budgetNote } from '../ui/budget.tsx'
 import { Chart } from '../ui/chart.tsx'
 import { Form, Text } from '../ui/fields.tsx'
 import { ThemeButton } from '../ui/frame.tsx'
@@ -87,6 +88,8 @@ export const Holder = () => {
   )
 }
 
+const OWNERS = { key: 'this key', member: 'its owner', team: 'the team', gateway: 'the gateway' } as const
+
 const Shown = ({ record, history }: Seen) => {
   const sum = history.models.reduce((total, { cost_micro_usd }) => total + cost_micro_usd, 0)
   const money = usdColumn(history.models.map(({ cost_micro_usd }) => cost_micro_usd))
@@ -108,6 +111,18 @@ const Shown = ({ record, history }: Seen) => {
               note={dateTime(history.key.renews.at)}
             />
           )}
+          {history.key.budgets.map((budget) => (
+            <Stat
+              key={budget.of}
+              label={`Budget of ${OWNERS[budget.of]}`}
+              value={budgetLeft(budget)}
+              note={
+                <>
+                  <BudgetMeter of={budget} /> {budgetNote(budget)}
+                </>
+              }
+            />
+          ))}
           <Stat label="Expires" value={<When at={record.expires_at} />} note={dateTime(record.expires_at)} />
           <Stat
             label={`Spent in ${DAYS} days`}

@@ -11,6 +11,7 @@ import { lastSeen, useQuery } from '../lib/query.ts'
 import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
+import { BudgetMeter, budgetLeft, budgetNote } from '../ui/budget.tsx'
 import { Connect } from '../ui/connect.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Check, Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
@@ -129,6 +130,17 @@ const Figures = ({ of }: { of: Key }) => (
       />
       <Stat label="Tokens used" value={compact(of.tokens_used)} note={<QuotaMeter of={of} />} />
       <Stat label="Quota" value={compact(of.tokens_total)} note={quotaNote(of)} />
+      {of.budget && (
+        <Stat
+          label="Budget left"
+          value={budgetLeft(of.budget)}
+          note={
+            <>
+              <BudgetMeter of={of.budget} /> {budgetNote(of.budget)}
+            </>
+          }
+        />
+      )}
       <Stat label="Expires" value={<When at={of.expires_at} />} note={dateTime(of.expires_at)} />
       <Stat
         label="Last used"

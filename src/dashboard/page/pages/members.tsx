@@ -1,13 +1,14 @@
 // Members: who may sign in, as what, and within which limits they make keys.
 
 import { useState } from 'preact/hooks'
-import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
+import type { Invitation, Member, MemberLimits, Role, Team } from '../../../admin-api/schema.ts'
 import { DEFAULT_LIMITS } from '../../../members/member.ts'
 import { call } from '../lib/api.ts'
 import { changesOf, changesWithin } from '../lib/changes.ts'
 import { compact, count, counted, dateTime, day, limitField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
+import { BudgetFields, BudgetMeter, budgetDraft, budgetText, needBudget } from '../ui/budget.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Check, countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -15,21 +16,28 @@ import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 import { needTools, ServerToolsField, toolsField } from '../ui/server-tools-field.tsx'
+import { Teams } from '../ui/teams.tsx'
 
 type Invited = { member: Member; invitation: Invitation }
 
 export const Members = () => {
   const members = useResource((signal) => call('members.list', undefined, signal), [])
+  const teams = useResource((signal) => call('teams.list', undefined, signal), [])
   const [inviting, setInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
   const [editing, setEditing] = useState<Member>()
   const [removing, setRemoving] = useState<Member>()
   const show = (link?: Invited): void => {
     if (link) setInvited(link)
-    members.reload()
+    reload()
   }
+  const reload = (): void => {
+    members.reload()
+    teams.reload()
+  }
+  const known = teams.value?.items ?? []
   return (
-    <>
+    <div class="stack">
       <PageHead title="Members" lead="Members make and see their own keys, within the limits you set. Admins see all.">
         <Button kind="primary" onClick={() => setInviting(true)}>
           <Icon name="plus" />
@@ -43,9 +51,10 @@ export const Members = () => {
           </Card>
         )}
       </Loaded>
-      {inviting && <MemberDialog onClose={() => setInviting(false)} onDone={show} />}
-      {editing && <MemberDialog of={editing} onClose={() => setEditing(undefined)} onDone={show} />}
-      {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onDone={members.reload} />}
+      <Teams of={teams} onChange={reload} />
+      {inviting && <MemberDialog teams={known} onClose={() => setInviting(false)} onDone={show} />}
+      {editing && <MemberDialog of={editing} teams={known} onClose={() => setEditing(undefined)} onDone={show} />}
+      {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onDone={reload} />}
       {invited && (
         <Dialog
           title={`${invited.member.status === 'active' ? 'New password' : 'Invitation'} for ${invited.member.name}`}
@@ -64,7 +73,7 @@ export const Members = () => {
           </div>
         </Dialog>
       )}
-    </>
+    </div>
   )
 }
 
@@ -104,7 +113,14 @@ const MembersTable = ({
         </div>
       )}
       <Table
-        columns={['Name', ['Role', 'opt-1'], ['Keys', 'num opt-1'], ['Limits', 'opt-1'], ['Since', 'opt-4']]}
+        columns={[
+          'Name',
+          ['Role', 'opt-1'],
+          ['Keys', 'num opt-1'],
+          ['Limits', 'opt-1'],
+          ['Budget', 'opt-2'],
+          ['Since', 'opt-4'],
+        ]}
         actions
       >
         {items.map((member) => (
@@ -115,6 +131,7 @@ const MembersTable = ({
               <span class="sub narrow">
                 {member.role}, {counted(member.keys, 'key')}
               </span>
+              {member.team !== null && <span class="sub">in {member.team.name}</span>}
               {member.second_factor && <span class="sub">with a second factor</span>}
               {member.status === 'invited' && (
                 <span class="sub">
@@ -136,6 +153,15 @@ const MembersTable = ({
               </a>
             </td>
             <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
+            <td class="opt-2">
+              {member.budget === null ? (
+                <span class="muted">none</span>
+              ) : (
+                <>
+                  {budgetText(member.budget)} <BudgetMeter of={member.budget} />
+                </>
+              )}
+            </td>
             <td class="opt-4 nowrap">{day(member.created_at)}</td>
             <td>
               <span class="row end one">
@@ -168,6 +194,8 @@ const MembersTable = ({
   )
 }
 
+const NO_TEAM = ''
+
 const ROLES: readonly (readonly [Role, string])[] = [
   ['member', 'Member: own keys only'],
   ['admin', 'Admin: everything'],
@@ -185,10 +213,12 @@ const USUAL_LIMITS: MemberLimits = {
 /** `of` absent: an invitation. */
 const MemberDialog = ({
   of,
+  teams,
   onClose,
   onDone,
 }: {
   of?: Member
+  teams: Team[]
   onClose: () => void
   onDone: (invited?: Invited) => void
 }) => {
@@ -200,6 +230,9 @@ const MemberDialog = ({
   const [maxDays, setMaxDays] = useState(limitField(before.max_expiry_days))
   const [models, setModels] = useState(before.models)
   const [tools, setTools] = useState(toolsField(before.server_tools))
+  const [team, setTeam] = useState(of?.team?.id ?? NO_TEAM)
+  const [budgetBefore] = useState(() => budgetDraft(of?.budget))
+  const [budget, setBudget] = useState(budgetBefore)
   const [unsecured, setUnsecured] = useState(false)
   const saving = useAction(async () => {
     const limits: MemberLimits = {
@@ -209,11 +242,14 @@ const MemberDialog = ({
       models: needModels(models),
       server_tools: needTools(tools),
     }
-    const member = { name: name.trim(), role }
+    const member = { name: name.trim(), role, team: team === NO_TEAM ? null : team, budget: needBudget(budget) }
     if (of === undefined) onDone(await call('members.invite', { ...member, limits }))
     else {
       const changes = {
-        ...changesOf({ name: of.name, role: of.role }, member),
+        ...changesOf(
+          { name: of.name, role: of.role, team: of.team?.id ?? null, budget: needBudget(budgetBefore) },
+          member,
+        ),
         ...changesWithin('limits', before, limits),
       }
       await call('members.update', { id: of.id, ...changes })
@@ -235,6 +271,15 @@ const MemberDialog = ({
           hint="They sign in with it."
         />
         <Select label="Role" value={role} options={ROLES} onChange={setRole} />
+        {teams.length > 0 && (
+          <Select
+            label="Team"
+            value={team}
+            options={[[NO_TEAM, 'None'], ...teams.map(({ id, name: called }) => [id, called] as const)]}
+            onChange={setTeam}
+          />
+        )}
+        <BudgetFields value={budget} onChange={setBudget} hint="Of all their keys together; empty for none" />
         {role === 'member' && (
           <>
             <div class="pair">

@@ -9,6 +9,7 @@ import { changesOf } from '../lib/changes.ts'
 import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
+import { type BudgetDraft, BudgetFields, budgetDraft, needBudget } from './budget.tsx'
 import { Buttons, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
 import { needTools, ServerToolsField, toolsField } from './server-tools-field.tsx'
@@ -47,6 +48,7 @@ type Draft = Limits & {
   tools: string
   /** Addresses and networks with commas between them; empty: anywhere. */
   ips: string
+  budget: BudgetDraft
 }
 
 const OWN = ''
@@ -64,6 +66,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
       models: key.models,
       tools: toolsField(key.server_tools),
       ips: (key.ips ?? []).join(', '),
+      budget: budgetDraft(key.budget),
       rpm: limitField(key.rpm),
       tpm: limitField(key.tpm),
       concurrency: limitField(key.concurrency),
@@ -82,6 +85,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
     expires: toLocalField(expires.toISOString()),
     tools: 'all',
     ips: '',
+    budget: budgetDraft(null),
     models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
     tpm: '',
@@ -96,7 +100,8 @@ const RENEWAL_OPTIONS: readonly (readonly [Draft['renews'], string])[] = [
   ['month', 'Every month'],
 ]
 
-const mayRenew = (limits: MemberLimits | undefined): boolean => (limits?.max_tokens_per_key ?? null) === null
+const mayRenew = (limits: MemberLimits | undefined): boolean =>
+  (limits?.max_tokens_per_key ?? null) === null || session.value?.member?.may_renew === true
 
 /** A member whose tokens are limited may end the renewals of a key, no more. */
 const renewalOptions = (limits: MemberLimits | undefined, existing: Key | undefined) =>
@@ -110,6 +115,7 @@ const bodyOf = (draft: Draft) => ({
   models: needModels(draft.models),
   server_tools: needTools(draft.tools),
   ips: ipsIn(draft.ips),
+  budget: needBudget(draft.budget),
   rpm: countOrNull(draft.rpm, LIMITS.rpm),
   tpm: countOrNull(draft.tpm, LIMITS.tpm),
   concurrency: countOrNull(draft.concurrency, LIMITS.concurrency),
@@ -247,6 +253,7 @@ export const KeyForm = ({
           hint={limits?.max_expiry_days ? `At most ${count(limits.max_expiry_days)} days` : 'In your time zone'}
         />
       </div>
+      <BudgetFields value={draft.budget} onChange={(budget) => set({ budget })} />
       <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
       <ServerToolsField value={draft.tools} onChange={(tools) => set({ tools })} />
       <Text
