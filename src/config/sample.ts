@@ -30,6 +30,8 @@ aliases: { auto: vendorA-opus-4-8 }
 
 rate: { khr_per_usd: 4100 }
 # limits: { rpm: 0, tpm: 0, concurrency: 0 }       # for keys that set none; 0 is no limit
+# budget: { usd: 500, renews: month, warn_at: [80, 100] }   # of all keys together; or tokens: 100000000
+# time_zone: UTC                  # by whose clocks days, months and renewals go, such as Asia/Phnom_Penh
 # server_tools: all               # that run at a vendor and keys may use at most: all, none, or [web_search, mcp]
 # body_limit: 25MB
 # body_timeout: 30s               # how long one may take to arrive, beside what its size takes at 16 KB a second
