@@ -111,7 +111,7 @@ describePage('accounts and models at run time', ({ admin, asAdmin }) => {
       await row.getByText('set here').waitFor()
       await page.getByRole('button', { name: 'Edit vendorB-5.4-mini' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Take back what is set' }).click()
-      await row.getByText('$0.75').waitFor()
+      await row.getByRole('cell', { name: '$0.75', exact: true }).waitFor()
     }))
 
   test('a model is added, and a wrong one is told what is wrong with it', () =>
