@@ -11,6 +11,7 @@ import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { type Address, readAddress } from './config/origin.ts'
 import { NOTHING_KEPT, type Overlay } from './config/overlay.ts'
+import { type OtlpSettings, readOtlp } from './config/otlp.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
@@ -100,6 +101,8 @@ export type Config = {
   accountSources: Readonly<Record<string, AccountSource>>
   /** What is served once that stands beside the file; what is wrong with it is told. */
   extend(kept: Overlay): Extended
+  /** Where traces and metrics are exported to; undefined: nowhere. */
+  otlp: OtlpSettings | undefined
   /** Who is told of trouble, and of what. */
   alerts: AlertRules
   /** Sentences for the operator, free of secrets. */
@@ -200,6 +203,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
       const extended = readServed(createReader({ ...base, kept, ...told }))
       return { served: extended, problems: told.problems, warnings: [...told.warnings, ...otherWarnings] }
     },
+    otlp: readOtlp(reader),
     alerts: readAlerts(reader),
     warnings,
   }

@@ -23,6 +23,7 @@ import { type Arriving, createArriving, createMemory, createRoom, type Memory } 
 import type { Metrics } from './observe/metrics.ts'
 import { createRefusals, type Refusals } from './observe/refusals.ts'
 import { createSockets, type Sockets } from './observe/sockets.ts'
+import type { Otlp } from './observe/otlp/otlp.ts'
 import { createContinued } from './relay/adapt/continued.ts'
 import { createDetours } from './relay/adapt/detours.ts'
 import { createPictures } from './relay/adapt/pictures.ts'
@@ -49,6 +50,8 @@ export type Gateway = Relay & {
   draining: boolean
   memory: Memory
   descriptors: Descriptors
+  /** Undefined where nothing is exported. */
+  otlp: Otlp | undefined
   /** Undefined where metrics are disabled. */
   metrics: Metrics | undefined
   membership: Membership
@@ -208,6 +211,7 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     turns,
     descriptors: createDescriptors(),
     metrics: undefined,
+    otlp: undefined,
     membership: createMembership({ store, clock, patiently, sessionDays: () => settings.values().session_days }),
     settings,
     live,
@@ -231,11 +235,12 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
 
 /** Reports the end of an exchange to the log, the metrics and the live views. */
 export const reportEnded = (gateway: Gateway, exchange: Ended, summary: Summary): void => {
-  const { log, metrics, live, accounts, failures } = gateway
+  const { log, metrics, live, accounts, failures, otlp } = gateway
   log.exchange(exchange, summary)
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
   accounts.ended(exchange, summary)
+  otlp?.ended(exchange, summary)
   const { outcome } = summary
   if (outcome === 'done' || outcome === 'failed') failures.count(exchange.model.id, outcome === 'failed')
 }

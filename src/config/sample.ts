@@ -48,6 +48,7 @@ rate: { khr_per_usd: 4100 }
 # stored_answers: { keep: 30d, per_key: 64MB, total: 1GB }   # that clients refer to by id; keep: 0 writes none
 # log: { level: info }
 # metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it
+# otlp: { endpoint: http://127.0.0.1:4318 }   # traces and metrics for OpenTelemetry; headers, service, traces, metrics, sample
 # alerts:                         # whom it tells of trouble, and of what: docs/operations.md
 #   webhooks:                     # by names of your own; only: [quota, storage] tells of these alone
 #     team: { url: env:SLACK_WEBHOOK, format: slack }         # or discord

@@ -515,6 +515,39 @@ export const FileSchema = Type.Object(
       ),
     ),
     alerts: Type.Optional(Alerts),
+    otlp: Type.Optional(
+      Type.Object(
+        {
+          endpoint: Type.Optional(
+            Type.String({
+              description:
+                'Where traces and metrics go by http/protobuf, without /v1/traces: env:NAME or the URL itself (default OTEL_EXPORTER_OTLP_ENDPOINT; without either nothing is exported)',
+              minLength: 1,
+              secret: true,
+              allowed: 'an http or https URL such as http://127.0.0.1:4318, or env:NAME',
+            }),
+          ),
+          headers: Type.Optional(
+            Type.Record(Type.String(), secret('The value: env:NAME, file:PATH or the text itself'), {
+              description: 'Sent with each export (default OTEL_EXPORTER_OTLP_HEADERS)',
+            }),
+          ),
+          service: Type.Optional(
+            Type.String({ description: 'service.name (default OTEL_SERVICE_NAME, else sluice)', minLength: 1 }),
+          ),
+          traces: Type.Optional(Type.Boolean({ description: 'Default true' })),
+          metrics: Type.Optional(Type.Boolean({ description: 'Default true' })),
+          sample: Type.Optional(
+            Type.Number({
+              description: 'The share of the traces that begin here (default 1); a client decides on its own',
+              minimum: 0,
+              maximum: 1,
+            }),
+          ),
+        },
+        { ...closed, description: 'OpenTelemetry (docs/operations.md)' },
+      ),
+    ),
     admin: Type.Optional(
       Type.Object(
         {

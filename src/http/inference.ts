@@ -95,6 +95,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     reservation,
     client,
     attempts: [],
+    trace: gateway.otlp?.begin(request.headers),
     dropped: [],
     limitHeaders: ticket.headers(wire),
     release: ticket.release,

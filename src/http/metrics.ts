@@ -12,7 +12,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 
 export const metrics = (gateway: Gateway) =>
   new Elysia({ name: 'metrics' }).get('/metrics', async ({ request }) => {
-    if (gateway.metrics === undefined) return fallback(request)
+    if (gateway.metrics === undefined || !gateway.config.metrics.enabled) return fallback(request)
     const refused = refusal(gateway, request)
     if (refused !== undefined) return errorResponse(refused, requestId(), undefined)
     return new Response(await gateway.metrics.text(), {

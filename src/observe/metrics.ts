@@ -2,8 +2,11 @@
 // the contract, never a client's text, so that their number is bounded.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { Wire } from '../ir/wire.ts'
+import { leftOfBudget } from '../keys/budget.ts'
+import type { Budgets } from '../keys/budgets.ts'
+import type { Keys } from '../keys/key.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import type { ClientRequest, CountSummary, Ended, Summary } from '../relay/exchange.ts'
 import { type Standing, targetName } from '../relay/health.ts'
@@ -21,6 +24,8 @@ export type Metrics = {
   unwritten(): void
   /** The text format, with the figures of this moment. */
   text(): Promise<string>
+  /** The same as values. */
+  told(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
 }
 
 /** The gateway's figures of this moment, read when the text is asked for. */
@@ -30,6 +35,9 @@ export type Measured = Pick<Relay, 'catalogue' | 'providers' | 'health'> & {
   readonly arriving: { readonly count: number }
   readonly draining: boolean
   readonly sockets: { readonly count: number }
+  readonly store: { readonly keys: Pick<Keys, 'list'>; readonly budgets: Pick<Budgets, 'list'> }
+  readonly otlp: { dropped(): { traces: number; metrics: number } } | undefined
+  clock(): number
 }
 
 /** Seconds; from a cached answer to the longest a model thinks. */
@@ -85,6 +93,7 @@ export const createMetrics = (gateway: Measured): Metrics => {
     'account',
     'code',
   ])
+  const costs = counter('sluice_cost_micro_usd_total', 'What requests cost, in millionths of a USD.', ['model'])
   const durations = histogram('sluice_exchange_duration_seconds', 'From accepted to settled.', ['wire', 'stream'])
   const firstBytes = histogram('sluice_first_byte_seconds', "From accepted to the provider's first byte of output.", [
     'wire',
@@ -131,6 +140,37 @@ export const createMetrics = (gateway: Measured): Metrics => {
     return (user + system) / 1e6
   })
 
+  new Gauge({
+    name: 'sluice_quota_remaining_tokens',
+    help: `Tokens left of quotas, of the ${MOST_SHOWN} keys in force with the smallest part left.`,
+    labelNames: ['key'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const { id, left } of scarce(quotasLeft(gateway))) this.set({ key: id }, left)
+    },
+  })
+  new Gauge({
+    name: 'sluice_budget_remaining',
+    help: `What is left of budgets, of the ${MOST_SHOWN} with the smallest part left.`,
+    labelNames: ['budget', 'unit'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const { id, unit, left } of scarce(budgetsLeft(gateway))) this.set({ budget: id, unit }, left)
+    },
+  })
+  new Counter({
+    name: 'sluice_otlp_dropped_total',
+    help: 'Spans, and readings of these figures, that OpenTelemetry was not given.',
+    labelNames: ['signal'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const [signal, count] of Object.entries(gateway.otlp?.dropped() ?? {})) this.inc({ signal }, count)
+    },
+  })
+
   const tried = (tries: readonly AttemptNote[], firstByteMs: number | undefined): void => {
     for (const { provider, account, errorCode } of tries) {
       attempts.inc({ provider, account, code: errorCode ?? (firstByteMs === undefined ? 'aborted' : 'ok') })
@@ -146,6 +186,7 @@ export const createMetrics = (gateway: Measured): Metrics => {
       }
       // Its attempts were counted by the process that made them.
       if (resumed !== true) tried(tries, firstByteMs)
+      if (summary.costMicroUsd > 0) costs.inc({ model: model.id }, summary.costMicroUsd)
       durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
       if (firstByteMs !== undefined) firstBytes.observe({ wire, model: model.id }, firstByteMs / 1000)
     },
@@ -160,8 +201,31 @@ export const createMetrics = (gateway: Measured): Metrics => {
     },
     unwritten: () => unwritten.inc(),
     text: () => registry.metrics(),
+    told: () => registry.getMetricsAsJSON(),
   }
 }
+
+/** The number of labels is bounded, however many keys there are. */
+const MOST_SHOWN = 500
+
+type Left = { id: string; left: number; total: number }
+
+const scarce = <Each extends Left>(all: Each[]): Each[] =>
+  all.toSorted((a, b) => a.left * b.total - b.left * a.total).slice(0, MOST_SHOWN)
+
+const quotasLeft = ({ store, clock }: Measured): Left[] => {
+  const now = clock()
+  const live = store.keys.list().filter((key) => key.revokedAt === undefined && key.expiresAt > now)
+  return live.map(({ id, tokensTotal, tokensUsed }) => ({
+    ...{ id, left: Math.max(0, tokensTotal - tokensUsed), total: tokensTotal },
+  }))
+}
+
+const budgetsLeft = ({ store }: Measured): (Left & { unit: string })[] =>
+  store.budgets.list().map((budget) => ({
+    ...{ id: budget.id, left: leftOfBudget(budget), total: budget.amount },
+    unit: budget.unit === 'usd' ? 'micro_usd' : 'tokens',
+  }))
 
 const CLASSES: Record<string, string> = { cacheRead: 'cache_read', cacheWrite: 'cache_write' }
 

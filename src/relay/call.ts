@@ -10,6 +10,7 @@ import { ERROR_BYTES, readText } from './answer-text.ts'
 import { type ClientRequest, secondsOf } from './exchange.ts'
 import type { Relay } from './services.ts'
 import type { Outgoing, Target } from './target.ts'
+import { attemptContext } from './trace.ts'
 import { canConnect, send, timedOut } from './upstream.ts'
 
 /** The status of an answer that is not whole. */
@@ -19,7 +20,7 @@ const PARTIAL = 206
 const REFUSAL_MS = 5_000
 
 /** What a call needs of its request. */
-export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'>
+export type Caller = Pick<ClientRequest, 'headers' | 'begunAt' | 'trace'>
 
 export type Call<Request extends Caller = Caller> = {
   relay: Relay
@@ -64,7 +65,7 @@ export const call = async <Answer>(
         : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
   }
   try {
-    const response = await send(relay, target, outgoing, request.headers, abort)
+    const response = await send(relay, target, traced(outgoing, request), request.headers, abort)
     answered = true
     if (response.ok && response.status !== PARTIAL) return await read(response, heard)
     const body = await refusalBody(response, abort)
@@ -77,6 +78,9 @@ export const call = async <Answer>(
     clearTimeout(timer)
   }
 }
+
+const traced = (outgoing: Outgoing, { trace }: Caller): Outgoing =>
+  trace === undefined ? outgoing : { ...outgoing, trace: attemptContext(trace) }
 
 /** Milliseconds left of the request's total timeout at this target; 0 when it is over. */
 export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target): number =>

@@ -13,6 +13,7 @@ import type { AttemptNote, Outcome, Reservation } from '../ledger/ledger.ts'
 import type { PassCodec, PassEdit } from '../wire/codec.ts'
 import type { HostedTool } from '../wire/tools/within.ts'
 import type { ClientBody } from './client-body.ts'
+import type { Trace } from './trace.ts'
 
 /** The client's connection, and the provider call that is made for it. */
 export type Client = {
@@ -67,6 +68,8 @@ export type ClientRequest = {
   /** Rate-limit headers for the answer. */
   readonly limitHeaders: Readonly<Record<string, string>>
   readonly attempts: AttemptNote[]
+  /** Where traces are exported. */
+  readonly trace?: Trace | undefined
   /** Paths of the request that the answering target's wire has no member for. */
   dropped: string[]
   /** Milliseconds from `begunAt` to the first byte of the answer. */
@@ -102,7 +105,7 @@ export type Exchange = ClientRequest & {
 /** What is reported of an exchange once it has ended. `resumed`: a previous process began it. */
 export type Ended = Pick<
   Exchange,
-  'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteMs' | 'attempts' | 'dropped' | 'address' | 'tag'
+  'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteMs' | 'attempts' | 'dropped' | 'address' | 'tag' | 'trace'
 > & {
   readonly key: Pick<Key, 'id' | 'label' | 'ownerId'>
   readonly model: Pick<Model, 'id'>

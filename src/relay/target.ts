@@ -4,6 +4,7 @@ import type { Model } from '../catalogue/model.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Sent } from '../lib/pieces.ts'
+import type { TraceContext } from '../lib/trace-context.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 
 export type Target = {
@@ -41,4 +42,6 @@ export type Outgoing = {
   body?: Sent
   /** Of the body; JSON by default. */
   contentType?: string | undefined
+  /** Told to the provider. */
+  trace?: TraceContext
 }

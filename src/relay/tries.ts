@@ -11,6 +11,7 @@ import { timeLeft } from './call.ts'
 import type { ClientRequest } from './exchange.ts'
 import type { Relay } from './services.ts'
 import type { Target } from './target.ts'
+import { beginAttempt } from './trace.ts'
 import { timedOut } from './upstream.ts'
 
 /** One try. Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
@@ -124,6 +125,7 @@ const tryTarget = async <Answer>(
     ms: 0,
   }
   request.attempts.push(note)
+  if (request.trace !== undefined) beginAttempt(request.trace, performance.now() - request.begunAt)
   const abort = new AbortController()
   request.client.call = abort
   // A background answer can only be found by its id: the call runs on until the provider has sent that.

@@ -6,6 +6,7 @@ import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { forNow } from '../lib/pieces.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
+import { traceHeaders } from '../lib/trace-context.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './adapt/betas.ts'
 import type { Relay } from './services.ts'
@@ -48,6 +49,7 @@ export const send = async (
     headers: {
       ...(auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain),
       ...(outgoing.contentType && { 'content-type': outgoing.contentType }),
+      ...(outgoing.trace && traceHeaders(outgoing.trace)),
     },
     // The runtime has copied it when `fetch` returns.
     ...(body === undefined ? {} : { body: forNow(body) }),

@@ -42,6 +42,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   log: { path: 'log', byName: true },
   metrics: { path: 'metrics', byName: true },
   alerts: { path: 'alerts', byName: true },
+  otlp: { path: 'otlp', byName: true },
 }
 
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
@@ -50,14 +51,27 @@ export const reload = async (gateway: Gateway, before: Config, next: Config): Pr
   setBudget(gateway)
   gateway.log.setLevel(gateway.config.log.level)
   await applyMetrics(gateway)
+  await applyOtlp(gateway)
   gateway.alerts.reconfigured()
   return changes(before, next, gateway.settings.overridden())
 }
 
 /** Turns metrics on or off. Their library is loaded only when they are on. */
 export const applyMetrics = async (gateway: Gateway): Promise<void> => {
-  if (!gateway.config.metrics.enabled) gateway.metrics = undefined
+  const { metrics, otlp } = gateway.config
+  if (!metrics.enabled && otlp?.metrics !== true) gateway.metrics = undefined
   else gateway.metrics ??= (await import('../observe/metrics.ts')).createMetrics(gateway)
+}
+
+/** Begins, changes or ends what is exported. Its library is loaded only where something is. */
+export const applyOtlp = async (gateway: Gateway): Promise<void> => {
+  const { otlp: settings } = gateway.config
+  const before = gateway.otlp
+  if (Bun.deepEquals(before?.settings, settings)) return
+  gateway.otlp =
+    settings === undefined ? undefined : (await import('../observe/otlp/otlp.ts')).startOtlp(settings, gateway)
+  // What was gathered for the other goes there still.
+  void before?.stop()
 }
 
 const changes = (before: Config, next: Config, set: readonly SettingName[]): Reloaded => {

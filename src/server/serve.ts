@@ -18,7 +18,7 @@ import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
 import type { Listening } from './listener.ts'
 import { startPruning } from './pruning.ts'
-import { applyMetrics, reload } from './reload.ts'
+import { applyMetrics, applyOtlp, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
 
 export type Server = {
@@ -66,6 +66,7 @@ const startWith = async (
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
   for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
+  await applyOtlp(gateway)
   const doors = openDoors(gateway)
   const { clients, operators, all } = doors
   gateway.listener = doors.listener
@@ -100,7 +101,7 @@ const startWith = async (
     await until(() => gateway.open.size === 0, COUNT_MS)
     stopPruning()
     stopRenewing()
-    await stopAlerting()
+    await Promise.all([stopAlerting(), gateway.otlp?.stop()])
     unwatchDescriptors()
     stopPolling(gateway)
     unwatchEntries()
