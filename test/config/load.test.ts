@@ -81,6 +81,7 @@ alerts:
   expiring: 3d
   resting: 5m
   error_rate: { above: 0.25, within: 1h }
+otlp: { endpoint: "http://127.0.0.1:4318/", headers: { authorization: env:METRICS }, service: gate, sample: 0.1 }
 `
 
 const WHOLE_ENV = {
@@ -162,6 +163,10 @@ describe('a configuration', () => {
       hideForbiddenModels: true,
       log: { level: 'debug' },
       metrics: { enabled: true, token: 'm' },
+      otlp: {
+        ...{ endpoint: 'http://127.0.0.1:4318', headers: { authorization: 'm' }, resource: { 'service.name': 'gate' } },
+        ...{ traces: true, metrics: true, sample: 0.1 },
+      },
       alerts: {
         receivers: [
           { kind: 'webhook', name: 'team', url: 'https://hooks.test/T0/secret', format: 'slack', secret: undefined },
@@ -609,6 +614,14 @@ describe('a wrong configuration is told with its place, what was found and what 
       { yaml: 'alerts: { webhooks: { one: { url: "https://h.test", format: slack, only: [quotas] } } }' },
       'did you mean "quota"?',
     ],
+    [
+      { yaml: 'otlp: { endpoint: nowhere }' },
+      'sluice.yaml: otlp.endpoint: found something else, allowed: an http or https URL, such as http://127.0.0.1:4318',
+    ],
+    [
+      { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' } },
+      'OTEL_EXPORTER_OTLP_ENDPOINT: found something else, allowed: an http or https URL',
+    ],
     [{ env: { SLUICE_PORT: '65536' } }, 'SLUICE_PORT: found "65536", allowed: a whole number from 0 to 65535'],
     [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (no such file or folder)'],
     [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (no such file or folder)'],
@@ -640,6 +653,37 @@ describe('a wrong configuration is told with its place, what was found and what 
 
   test('all at once', () => {
     expect(problems({ yaml: 'listen: { prt: 1 }\nlimits: { rpm: x }\nmax_tries: -1' })).toHaveLength(3)
+  })
+})
+
+describe('OpenTelemetry', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+
+  test('is exported to nowhere unless it is said', () => {
+    expect(config({}).otlp).toBeUndefined()
+    expect(config({ env: { ...endpoint, OTEL_SDK_DISABLED: 'true' } }).otlp).toBeUndefined()
+  })
+
+  test('is told by its own variables too', () => {
+    const env = {
+      ...endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x, x-team = us',
+      OTEL_SERVICE_NAME: 'mine',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=other',
+      OTEL_METRICS_EXPORTER: 'none',
+    }
+    expect(config({ env }).otlp).toEqual({
+      ...{ endpoint: 'http://127.0.0.1:4318', headers: { authorization: 'Bearer x', 'x-team': 'us' } },
+      resource: { 'deployment.environment.name': 'test', 'service.name': 'mine' },
+      ...{ traces: true, metrics: false, sample: 1 },
+    })
+  })
+
+  test('warns of what speaks gRPC', () => {
+    const grpc = config({ env: { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } })
+    expect([grpc.otlp, grpc.warnings.join()]).toEqual([undefined, expect.stringContaining('http/protobuf alone')])
+    const { warnings } = config({ yaml: 'otlp: { endpoint: "http://127.0.0.1:4317" }' })
+    expect(warnings.join()).toContain('4318')
   })
 })
 
