@@ -184,6 +184,7 @@ export const CONTRACT = {
       most: Most,
       key: Type.Optional(Given),
       model: Type.Optional(Given),
+      compare: Type.Boolean({ default: false, description: 'Tell the time before, which was as long, too.' }),
     }),
     output: S.Usage,
   },

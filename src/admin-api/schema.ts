@@ -271,6 +271,13 @@ const Unfinished = Type.Object(
   },
 )
 
+/** Sums of a time, and what was refused in it. */
+const Whole = Type.Object({
+  totals: Sums,
+  refused: Count,
+  error_share: Nullable(Type.Number()),
+})
+
 /** `step` is a day where hours were asked for that are no longer kept for single keys. */
 export const Usage = Type.Object({
   step: Step,
@@ -284,6 +291,7 @@ export const Usage = Type.Object({
   error_share: Nullable(
     Type.Number({ description: '0 to 1 of all requests, refused ones included; null without requests.' }),
   ),
+  before: Nullable(Whole),
   cache_hit_share: Nullable(Type.Number({ description: '0 to 1 of prompt tokens that were read from a cache.' })),
   latency: Latency,
   /** Of one key. */

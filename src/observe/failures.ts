@@ -118,9 +118,9 @@ export const ATTEMPT_FAILURES: readonly AttemptMeaning[] = [
     is: coded(/^UnsupportedProxyProtocol$/),
   },
   {
-    seen: '`provider_code` `ECONNRESET`, `EPROTO` every time',
-    why: 'The base URL says http where the provider speaks https, or https where it speaks http. Providers are called with HTTP/1.1.',
-    todo: 'Correct the beginning of `base_url`; if it happens now and then only, the connection broke: ask again.',
+    seen: '`provider_code` `ECONNRESET`, `EPROTO`',
+    why: 'The connection broke off; where it does every time, the base URL says http where the provider speaks https, or https where it speaks http. Providers are called with HTTP/1.1.',
+    todo: 'Ask again; if it lasts, correct the beginning of `base_url`.',
     is: coded(/^(?:ECONNRESET|EPROTO|ConnectionClosed|EPIPE)$/),
   },
   {

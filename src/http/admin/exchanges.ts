@@ -95,7 +95,10 @@ const checksOf = (gateway: Gateway, row: ExchangeRow, { key }: S.Exchange): S.Ch
     authentication: `The request showed the key ${key.label}.`,
     'rate limit': 'The key was within its limits of requests, tokens and requests at once.',
     request: `The body was a valid request of the ${row.wire} wire.`,
-    model: `The name given resolved to ${row.model}${model === undefined ? ', since removed' : ''}.`,
+    model:
+      row.model === null
+        ? 'There is such a model.'
+        : `The name given resolved to ${row.model}${model === undefined ? ', since removed' : ''}.`,
     permission: `The key could use ${row.model}.`,
     quota: `${grouped(row.reserved)} tokens were set aside: ${grouped(row.inputEstimate)} estimated for the prompt, the rest for the answer.`,
   }

@@ -21,7 +21,7 @@ const MOST_POINTS = 1_000
 const RANKING_MS = 60_000
 
 export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
-  'usage.get': async (call, { since, until, step, by, most, key, model }) => {
+  'usage.get': async (call, { since, until, step, by, most, key, model, compare }) => {
     requireTold(call, by, key)
     if (model !== undefined && (by === 'account' || by === 'provider' || by === 'tag'))
       throw invalidRequest(`model: usage by ${by} is not told for single models.`, 'model')
@@ -35,6 +35,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       most,
       keyIds,
       model,
+      compare,
     })
   },
   'usage.table': async (call, { since, until, by, key }) => {
@@ -65,7 +66,8 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     const keyIds = [keyOf(call, id).id]
     const { since: from, until: to } = range
     const unfinished = await call.gateway.store.insight.unfinished({ since: from, until: to, keyIds })
-    return { ...(await report(call.gateway, { range, by: 'model', most, keyIds, model: undefined })), unfinished }
+    const asked = { range, by: 'model', most, keyIds, model: undefined, compare: false } as const
+    return { ...(await report(call.gateway, asked)), unfinished }
   },
 }
 
@@ -119,6 +121,8 @@ type Ask = {
   /** Undefined: every key. */
   keyIds: string[] | undefined
   model: string | undefined
+  /** Whether the time before is told, too. */
+  compare: boolean
 }
 
 const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
@@ -141,7 +145,6 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
   const refused =
     model === undefined ? await gateway.store.insight.refused({ since: range.since, until: range.until, keyIds }) : []
   const refusals = refused.reduce((all, { count }) => all + count, 0)
-  const requests = totals.requests + refusals
   const prompt = totals.input + totals.cacheRead + totals.cacheWrite
   const labelOf = by === 'none' ? (group: string) => group : labelsOf(gateway.store, by)
   const placeOf = placesOf(gateway, by)
@@ -157,13 +160,29 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
     })),
     totals: sumsView(totals, khrPerUsd),
     refused,
-    error_share: requests === 0 ? null : (totals.errors + refusals) / requests,
+    error_share: shareOf(totals, refusals),
+    before: ask.compare ? await beforeOf(gateway, ask) : null,
     cache_hit_share: prompt === 0 ? null : totals.cacheRead / prompt,
     latency: latencyOf(
       await gateway.store.insight.latencies({ since: range.since, until: range.until, keyIds, model }),
     ),
     khr_per_usd: khrPerUsd,
   }
+}
+
+const shareOf = ({ requests, errors }: Figures, refused: number): number | null =>
+  requests + refused === 0 ? null : (errors + refused) / (requests + refused)
+
+/** The time before, which was as long. */
+const beforeOf = async (gateway: Gateway, ask: Ask): Promise<S.Usage['before']> => {
+  const { step, since, until } = ask.range
+  const { keyIds, model } = ask
+  const range = { step, since: Math.max(0, since - (until - since)), until: since }
+  const { insight } = gateway.store
+  const totals = (await insight.series({ ...range, by: 'none', keyIds, model })).reduce(addFigures, NO_FIGURES)
+  const codes = model === undefined ? await insight.refused({ ...range, keyIds }) : []
+  const refused = codes.reduce((all, { count }) => all + count, 0)
+  return { totals: sumsView(totals, gateway.config.khrPerUsd), refused, error_share: shareOf(totals, refused) }
 }
 
 const OTHER = 'other'

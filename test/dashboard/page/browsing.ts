@@ -146,8 +146,8 @@ const startBrowsing = ({ empty = false }: { empty?: boolean }) => {
     return (await answer.json()) as T
   }
 
-  const issue = async (label = 'page test'): Promise<{ id: string; secret: string }> => {
-    const made = await asAdmin<KeyWithSecret>('POST', '/keys', { label, tokens_total: 1_000_000 })
+  const issue = async (label = 'page test', more: object = {}): Promise<{ id: string; secret: string }> => {
+    const made = await asAdmin<KeyWithSecret>('POST', '/keys', { label, tokens_total: 1_000_000, ...more })
     return { id: made.key.id, secret: made.secret }
   }
 

@@ -1,7 +1,7 @@
 // What was used and what is under way: the overview, exchanges, the live stream.
 
 import { expect, test } from 'bun:test'
-import { describePage, heading, hold, look } from './browsing.ts'
+import { ADMIN, describePage, heading, hold, look } from './browsing.ts'
 
 describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => {
   test('a month is looked at and exported, every key of it, and no label becomes a formula', () =>
@@ -22,12 +22,74 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
         'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr',
       )
       expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
-        `"'=HYPERLINK(""http://x"",""y"")",,1,0,123456,0,0,7,0,123463,`,
+        `"'=HYPERLINK(""http://x"",""y"")",Sophea,1,0,123456,0,0,7,0,123463,`,
       )
       const counts = lines.slice(1).map((line) => Number(line.split(',').at(-10)))
       const requests = counts.slice(0, -1).reduce((sum, count) => sum + count, 0)
       expect([lines.at(-1)?.split(',')[0], counts.at(-1)]).toEqual(['total', requests])
       expect(whole).toStartWith(`Requests${requests.toLocaleString('en-US')}`)
+    }))
+
+  test('a request that was refused is found by the id its client was given, and says why and what to do', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('bounded', { models: ['vendorA-haiku-4-5'] })
+      const body = JSON.stringify({
+        model: 'vendorA-opus-4-8',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'x' }],
+      })
+      const headers = { 'x-api-key': secret, 'content-type': 'application/json', 'x-gateway-tag': 'customer 7' }
+      const refused = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })
+      expect(refused.status).toBe(403)
+      await page.goto(`${gateway.url}/dashboard/exchanges`)
+      await page.getByLabel('Find by request id').fill(refused.headers.get('x-request-id') ?? '')
+      await page.keyboard.press('Enter')
+      await heading(page, 'Refused request').waitFor()
+      const alert = page.getByRole('alert')
+      expect(await alert.textContent()).toContain('refused it at the check of permission')
+      expect(await alert.textContent()).toContain('allow it on the key')
+      await page.getByText('customer 7').waitFor()
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByRole('link', { name: '1 request refused' }).click()
+      await page.locator('tbody tr', { hasText: 'bounded' }).waitFor()
+      await page.goto(`${gateway.url}/dashboard`)
+      await page
+        .getByLabel('Totals')
+        .getByText(/refused/)
+        .waitFor()
+    }))
+
+  test('usage is told apart by member and by tag, and a week by its days', () =>
+    admin('/dashboard?range=7d', async (page) => {
+      const { secret } = await issue('tagged')
+      const body = JSON.stringify({
+        model: 'vendorA-opus-4-8',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'x' }],
+      })
+      const headers = { 'x-api-key': secret, 'content-type': 'application/json', 'x-gateway-tag': 'harvest' }
+      await (await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })).text()
+      await page.reload()
+      await page.getByText('by day of UTC').waitFor()
+      const table = (name: string) => page.locator('.card', { has: page.getByRole('heading', { name, exact: true }) })
+      await page.getByLabel('Group by').selectOption('tag')
+      await table('By tag').locator('tbody tr', { hasText: 'harvest' }).waitFor()
+      await page.getByLabel('Group by').selectOption('member')
+      await table('By member').locator('tbody tr', { hasText: ADMIN.name }).waitFor()
+      await page.getByLabel('Group by').selectOption('account')
+      await table('By account').locator('tbody tr', { hasText: 'vendor_a/main' }).waitFor()
+    }))
+
+  test('the month and the budgets stand on the overview, the fullest first', () =>
+    admin('/dashboard', async (page) => {
+      await issue('half empty', { budget: { tokens: 1_000, renews: 'month' } })
+      await issue('all gone', { budget: { tokens: 0, renews: 'month' } })
+      await page.reload()
+      const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Spending' }) })
+      await card.getByText(/this month/).waitFor()
+      const budgets = card.locator('li')
+      await budgets.filter({ hasText: 'half empty (key)' }).waitFor()
+      expect(await budgets.first().textContent()).toContain('all gone')
     }))
 
   test('keys stand in the order of what is looked at', () =>

@@ -17,7 +17,7 @@ export type Range = Back | Month
 const MONTHS = 12
 const SPANS: Record<Back, { hours: number; step: 'hour' | 'day' }> = {
   '24h': { hours: 23, step: 'hour' },
-  '7d': { hours: 7 * 24 - 1, step: 'hour' },
+  '7d': { hours: 6 * 24, step: 'day' },
   '30d': { hours: 29 * 24, step: 'day' },
   '90d': { hours: 89 * 24, step: 'day' },
 }

@@ -1,8 +1,8 @@
 // Overview: what the gateway did in a span of time, and what it is doing now.
 
-import type { Latency, Usage } from '../../../admin-api/schema.ts'
+import type { Latency, OwnedBudget, Usage } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, countFigure, duration, khrShort, percent, usdFigure } from '../lib/format.ts'
+import { compact, count, countFigure, duration, khrShort, percent, usd, usdFigure } from '../lib/format.ts'
 import { returns, useAfterTraffic, useEnded } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { isRange, spanOf } from '../lib/range.ts'
@@ -10,7 +10,7 @@ import { useResource } from '../lib/resource.ts'
 import { isAdmin } from '../lib/session.ts'
 import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
-import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
+import { Card, Empty, Loaded, Meter, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { Table } from '../ui/rows.tsx'
 import { groupingOf, MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
@@ -27,7 +27,7 @@ export const Overview = () => {
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(
-    async (signal) => ({ by, usage: await call('usage.get', { ...spanOf(range), by, most }, signal) }),
+    async (signal) => ({ by, usage: await call('usage.get', { ...spanOf(range), by, most, compare: true }, signal) }),
     [range, by, most, returns.value],
   )
   useAfterTraffic(REFRESH_MS, usage.reload, () => true)
@@ -48,11 +48,7 @@ export const Overview = () => {
                   value={compact(value.totals.tokens)}
                   note={`${compact(value.totals.output)} output`}
                 />
-                <Stat
-                  label="Cost"
-                  value={usdFigure(value.totals.cost_micro_usd)}
-                  note={`${khrShort(value.totals.cost_khr)} at ${count(value.khr_per_usd)}`}
-                />
+                <Stat label="Cost" value={usdFigure(value.totals.cost_micro_usd)} note={costNote(value)} />
                 <Stat label="Cache hits" value={percent(value.cache_hit_share)} note="of prompt tokens" />
                 <Stat
                   label="First byte"
@@ -66,6 +62,7 @@ export const Overview = () => {
                 />
               </dl>
             </section>
+            <Spending />
             <UsageView
               usage={value}
               grouping={{ value: by, onChange: (next) => setQuery({ by: next }) }}
@@ -84,10 +81,97 @@ export const Overview = () => {
   )
 }
 
-const failuresOf = ({ error_share, refused }: Usage): string => {
+const MANY_TIMES = 2
+
+/** By how much more or less than in the time before. */
+const changed = (now: number, before: number): string => {
+  if (before === 0) return now === 0 ? '' : 'nothing in the time before'
+  const share = now / before - 1
+  return share >= MANY_TIMES
+    ? `${count(Math.round(now / before))} times the time before`
+    : `${share < 0 ? '−' : '+'}${percent(Math.abs(share))} on the time before`
+}
+
+const costNote = ({ totals, before, khr_per_usd }: Usage): string => {
+  const riel = `${khrShort(totals.cost_khr)} at ${count(khr_per_usd)}`
+  const change = before === null ? '' : changed(totals.cost_micro_usd, before.totals.cost_micro_usd)
+  return change === '' ? riel : `${change}, ${riel}`
+}
+
+/** What the month has cost and will cost at this rate, and how much of each budget is gone. */
+const Spending = () => {
+  const month = useResource(
+    async (signal) => {
+      const now = new Date()
+      const [since, end] = [0, 1].map((ahead) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead))
+      const span = { since: new Date(since ?? 0).toISOString(), until: now.toISOString(), step: 'day' } as const
+      const { totals } = await call('usage.get', { ...span, by: 'none' }, signal)
+      const gone = (now.getTime() - (since ?? 0)) / ((end ?? 0) - (since ?? 0))
+      return { cost: totals.cost_micro_usd, atEnd: totals.cost_micro_usd / gone, gone }
+    },
+    [returns.value],
+  )
+  const budgets = useResource(async (signal) => (await call('budgets.list', undefined, signal)).items, [returns.value])
+  useAfterTraffic(SPENDING_MS, month.reload, () => true)
+  useAfterTraffic(SPENDING_MS, budgets.reload, () => true)
+  return (
+    <Card title="Spending">
+      <Loaded of={month} lines={1}>
+        {({ cost, atEnd, gone }) => (
+          <p>
+            <b>{usd(cost)}</b> this month.{' '}
+            <span class="muted">
+              {gone < LEAST_GONE
+                ? 'It has only begun: too early to say what it will come to.'
+                : `At this rate ${usd(atEnd)} by its end.`}
+            </span>
+          </p>
+        )}
+      </Loaded>
+      <Loaded of={budgets} lines={1}>
+        {(items) => (items.length === 0 ? null : <Budgets of={items} />)}
+      </Loaded>
+    </Card>
+  )
+}
+const SPENDING_MS = 10_000
+/** Of a month: from a few hours nobody can tell. */
+const LEAST_GONE = 0.03
+const MOST_BUDGETS = 8
+
+const Budgets = ({ of }: { of: OwnedBudget[] }) => {
+  const shareOf = ({ budget }: OwnedBudget): number =>
+    budget.used + budget.remaining === 0 ? 1 : budget.used / (budget.used + budget.remaining)
+  const fullest = [...of].sort((a, b) => shareOf(b) - shareOf(a)).slice(0, MOST_BUDGETS)
+  return (
+    <ul class="budgets">
+      {fullest.map((each) => (
+        <li key={`${each.kind} ${each.owner?.id ?? ''}`}>
+          <span>{each.owner === null ? 'The whole gateway' : `${each.owner.name} (${each.kind})`}</span>
+          <Meter share={shareOf(each)} label={`${percent(shareOf(each))} used`} />
+          <span class="num">{usedOf(each.budget)}</span>
+        </li>
+      ))}
+      {of.length > fullest.length && <li class="muted">and {of.length - fullest.length} that are less used</li>}
+    </ul>
+  )
+}
+
+const usedOf = ({ usd: dollars, used, remaining, renews }: OwnedBudget['budget']): string => {
+  const figure = dollars === null ? compact : usd
+  return `${figure(used)} of ${figure(used + remaining)}${renews === 'never' ? '' : ` a ${renews}`}`
+}
+
+const failuresOf = ({ error_share, refused, before }: Usage): string => {
   if (error_share === null) return 'none yet'
   const count = sumOf(refused)
-  return `${percent(error_share)} errors${count === 0 ? '' : `, ${compact(count)} refused`}`
+  const was = before?.error_share ?? null
+  const words = [
+    `${percent(error_share)} errors`,
+    ...(was === null ? [] : [`${percent(was)} before`]),
+    ...(count === 0 ? [] : [`${compact(count)} refused`]),
+  ]
+  return words.join(', ')
 }
 
 /** The newest exchanges, moving by themselves. */

@@ -3,11 +3,14 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
+import { linesUpTo } from '../lib/axis.ts'
+import { type Look, REST } from '../lib/looks.ts'
 import { isDark } from '../lib/theme.ts'
+import { colorOf, fillOf, isForced, Swatch } from './looks.tsx'
 
 const STEP_S = { hour: 3_600, day: 86_400 }
-/** Between the lines of the grid: there is no half a token. */
-const WHOLE_STEPS = Array.from({ length: 16 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat()
+
+const DAY_STEPS = [1, 2, 3, 7, 14, 28].map((days) => days * STEP_S.day)
 
 type ChartSeries = { label: string; values: number[] }
 
@@ -22,13 +25,9 @@ type Props = {
   /** The same on the axis, shorter. */
   scale: (value: number) => string
   height?: number
-  /** Colour numbers of the palette, from 0, by series; in order without it. */
-  colors?: number[]
+  /** By series; a colour after the other without it. */
+  looks?: Look[]
 }
-
-/** How many the palette has. */
-export const COLORS = 8
-export const colorOf = (index: number): string => `var(--c${(index % COLORS) + 1})`
 
 const loaded = signal<typeof uPlot | undefined>(undefined)
 /** Not there: another version of the gateway has been started since, whose files are others. */
@@ -42,13 +41,15 @@ const loadPlot = async (): Promise<void> => {
   }
 }
 
-export const Chart = ({ label, at, step, series, format, scale, height = 240, colors = [] }: Props) => {
+export const Chart = ({ label, at, step, series, format, scale, height = 240, looks: given }: Props) => {
+  const looks = given ?? series.map((_, place) => ({ color: place % REST.color, pattern: 0 }))
   const host = useRef<HTMLDivElement>(null)
   const [under, setUnder] = useState<{ index: number; left: number; width: number }>()
   const Plot = loaded.value
   const dark = isDark.value
   useEffect(() => void loadPlot(), [])
-  const drawn = JSON.stringify([at, series, colors])
+  const inForced = isForced.value
+  const drawn = JSON.stringify([at, series, looks])
 
   useEffect(() => {
     const element = host.current
@@ -61,11 +62,14 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
       return getComputedStyle(probe).color
     }
     const axis = { stroke: color('var(--muted)'), font: `12px ${style.fontFamily}`, ticks: { show: false } }
-    const fills = series.map((_, index) => color(colorOf(colors[index] ?? index)))
+    const paper = color(inForced ? 'Canvas' : 'var(--surface)')
+    const inks = looks.map((look) => color(inForced ? 'CanvasText' : colorOf(look)))
+    const fills = looks.map((look, index) => fillOf(look, inks[index] ?? paper, paper))
     const grid = color('var(--line)')
     probe.remove()
     // Bars stand on zero, the largest sum first, so that each lower sum covers it from below.
     const sums = stacked(series.map(({ values }) => values)).reverse()
+    const lines = linesUpTo(Math.max(0, ...(sums[0] ?? [])))
     const options: uPlot.Options = {
       width: element.clientWidth || 600,
       height,
@@ -76,7 +80,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
       scales: {
         // The last bar stands on its step too: the axis ends where that step does.
         x: { range: (_, from, to) => [from, to + STEP_S[step]] },
-        y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+        y: { range: () => [0, lines.at(-1) ?? 1] },
       },
       axes: [
         {
@@ -84,6 +88,8 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
           grid: { show: false },
           size: 24,
           space: 58,
+          // A day is marked once.
+          ...(step === 'day' ? { incrs: DAY_STEPS } : {}),
           // The end of the last step is no step.
           values: (plot, splits) => {
             const last = plot.data[0].at(-1) ?? 0
@@ -95,18 +101,17 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
           grid: { stroke: grid, width: 1 },
           size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((value) => value.length)),
           values: (_, splits) => splits.map((value) => scale(value)),
-          incrs: WHOLE_STEPS,
-          space: 44,
+          splits: () => lines,
         },
       ],
       series: [
         {},
         ...sums.map((_, index) => {
-          const fill = fills[sums.length - 1 - index] ?? grid
+          const at = sums.length - 1 - index
           return {
-            fill,
-            stroke: fill,
-            width: 0,
+            fill: () => fills[at] ?? grid,
+            stroke: inks[at] ?? grid,
+            width: inForced ? 1 : 0,
             points: { show: false },
             paths: Plot.paths.bars?.({ size: [0.72, 44], align: 1, radius: 0 }) as uPlot.Series.PathBuilder,
           }
@@ -130,7 +135,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
       resize.disconnect()
       plot.destroy()
     }
-  }, [Plot, drawn, dark, height, scale, step])
+  }, [Plot, drawn, dark, inForced, height, scale, step])
 
   const index = under?.index
   return (
@@ -150,7 +155,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, co
           {series.map(({ label: name, values }, at) =>
             values[index] ? (
               <span class="legend-row" key={name}>
-                <span class="swatch" style={{ background: colorOf(colors[at] ?? at) }} />
+                <Swatch look={looks[at] ?? REST} />
                 <span>{name}</span>
                 <span class="num">{format(values[index])}</span>
               </span>

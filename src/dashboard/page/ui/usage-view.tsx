@@ -6,10 +6,12 @@ import { usageCsv } from '../../../lib/usage-csv.ts'
 import { call } from '../lib/api.ts'
 import { save } from '../lib/csv.ts'
 import { compact, count, khr, khrShort, scale, usd, usdColumn, usdScale } from '../lib/format.ts'
+import { type Look, looksOf, REST } from '../lib/looks.ts'
 import { useAction } from '../lib/resource.ts'
 import { isAdmin } from '../lib/session.ts'
-import { Chart, COLORS, colorOf } from './chart.tsx'
+import { Chart } from './chart.tsx'
 import { Select } from './fields.tsx'
+import { Swatch } from './looks.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
 import { Table } from './rows.tsx'
 
@@ -70,10 +72,6 @@ const SCALE: Record<Measure, (value: number) => string> = {
 const seriesOf = ({ series }: Usage): Series[] =>
   series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
 
-/** The palette's last colour is for what is put together; the others go round. */
-const colorNumber = ({ group }: Series, index: number): number =>
-  group === 'other' ? COLORS - 1 : index % (COLORS - 1)
-
 export const UsageView = ({
   usage,
   grouping,
@@ -115,7 +113,7 @@ export const UsageView = ({
           at={at}
           step={usage.step}
           series={series.map(({ label, points }) => ({ label, values: points.map(VALUE[measure]) }))}
-          colors={series.map(colorNumber)}
+          looks={looksOf(series)}
           format={FORMAT[measure]}
           scale={SCALE[measure]}
         />
@@ -157,6 +155,7 @@ export const UsageTable = (grouped: Grouped) => {
   const rows = seriesOf(usage)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
+  const looks = looksOf(rows)
   const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
   return (
     <Card
@@ -187,7 +186,7 @@ export const UsageTable = (grouped: Grouped) => {
         ]}
       >
         {shown.map((row, index) => (
-          <UsageRow key={row.group} row={row} by={by} color={colorNumber(row, index)} money={money} />
+          <UsageRow key={row.group} row={row} by={by} look={looks[index] ?? REST} money={money} />
         ))}
       </Table>
       {rows.length > 10 && (
@@ -206,13 +205,13 @@ export const UsageTable = (grouped: Grouped) => {
   )
 }
 
-type UsageRowProps = { row: Series; by: Grouping; color: number; money: (microUsd: number) => string }
+type UsageRowProps = { row: Series; by: Grouping; look: Look; money: (microUsd: number) => string }
 
-const UsageRow = ({ row, by, color, money }: UsageRowProps) => (
+const UsageRow = ({ row, by, look, money }: UsageRowProps) => (
   <tr>
     <th scope="row">
       <span class="legend-row">
-        <span class="swatch" style={{ background: colorOf(color) }} />
+        <Swatch look={look} />
         <span>
           {by === 'key' && row.group !== 'other' ? (
             <a class="name" href={`/dashboard/keys/${encodeURIComponent(row.group)}`} title={row.label}>
