@@ -98,8 +98,8 @@ const startPrinting = async (where: Place, command: string[]): Promise<Server> =
 }
 
 /** Starts the provider; `control` sets how its streams behave, `state` tells what it saw. */
-export const startProvider = async () => {
-  const server = await startPrinting('around', [BUN, bench('provider.ts')])
+export const startProvider = async (port = 0) => {
+  const server = await startPrinting('around', [BUN, bench('provider.ts'), `${port}`])
   const url = `http://127.0.0.1:${server.port}/control`
   return {
     ...server,

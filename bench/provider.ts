@@ -1,5 +1,6 @@
 // The loopback provider, a process of its own: fixed answers on raw sockets, streams frame by frame as fast as the
-// reader takes them. `POST /control` sets how streams behave. Prints its port as its first line.
+// reader takes them. `POST /control` sets how streams behave. Listens on the port that it is told, or on any, and prints
+// it as its first line.
 
 import type { ChatWire } from '../src/ir/wire.ts'
 import { deltaFrame, jsonAnswer, openingFrames, streamFrames } from './frames.ts'
@@ -95,7 +96,7 @@ type Connection = { push(bytes: Buffer): void; drain(): void; close(): void }
 
 const server = Bun.listen<Connection>({
   hostname: '127.0.0.1',
-  port: 0,
+  port: Number(process.argv[2] ?? 0),
   socket: {
     open(socket) {
       let path = ''

@@ -199,4 +199,22 @@ bun run bench --unpinned          # leaves the cores to the system
 bun run bench --bare buffered     # a bare proxy that reads the request body before it calls
 bun run bench --floor parsed      # cases a and c: the least gateway in its place (unread: one that reads no body)
 \`\`\`
+
+## Beside other gateways
+
+\`bun run peers\` measures any gateways on this machine with the same cases, provider and load, one after the other in each
+round. Each is set up as its users would, with accounting on, and started before; the provider listens at
+\`http://127.0.0.1:9100\` (the messages wire) and \`http://127.0.0.1:9100/v1\` (chat completions and responses), takes any
+credential and any model. A case whose first answer is not the provider's, or of which an answer under load is
+incomplete, is told and left out. CPU time needs the process's id, and counts what it has started.
+
+\`\`\`
+bun run peers --gateway name=sluice,port=8080,key=KEY,messages=vendorA-sonnet-5,chat=vendorB-5.5,pid=PID --gateway name=…
+\`\`\`
+
+## What one body costs everyone else
+
+\`bun run holds\` sends the worst bodies of 25 MB, plain and packed, passed and translated, each to a fresh gateway, and tells
+the longest that the event loop was held (\`sluice_event_loop_hold_seconds\`) and how far memory rose. Only a machine that
+does nothing else tells true holds.
 `
