@@ -137,6 +137,9 @@ const ASKED = {
   streams: () => ({ stream: true }),
   'refusal kept': (wire) => talk(wire, hi, { role: 'assistant', content: 'No.', refusal: null }, hi),
   cap: (wire) => (wire === 'responses' ? { max_output_tokens: 32_000 } : { max_tokens: 32_000 }),
+  'blocked domains': () => ({
+    tools: [{ type: 'web_search_20250305', name: 'web_search', blocked_domains: ['b.test'] }],
+  }),
   picture: pictured,
 } satisfies Record<string, (wire: ChatWire) => Request>
 
@@ -196,6 +199,7 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
     }),
   stop: ({ stop }) => asList(stop).length > 0,
   temperature: ({ temperature }) => temperature !== undefined,
+  'blocked domains': ({ tools }) => JSON.stringify(tools).includes('blocked_domains'),
   verbosity: ({ verbosity }) => verbosity !== undefined,
   cap: ({ max_tokens: old, max_completion_tokens: newer, max_output_tokens: own }) =>
     Number(old ?? newer ?? own) > 16_384,

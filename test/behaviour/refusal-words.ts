@@ -829,6 +829,18 @@ const SETTINGS: Row[] = [
   ],
 ]
 
+const SEARCHES: Row[] = [
+  [
+    ...(['OpenAI', M2R, 'blocked domains', 400] as const),
+    openai(
+      "Unknown parameter: 'tools[0].filters.blocked_domains'.",
+      'unknown_parameter',
+      'tools[0].filters.blocked_domains',
+    ),
+    'without tools.blocked_domains',
+  ],
+]
+
 const PICTURES: Row[] = [
   [
     'OpenRouter',
@@ -1829,6 +1841,17 @@ export const NEW_WORDS: readonly Row[] = [
 ]
 
 export const ROWS: readonly Row[] = [
-  ...[...TOOLS, ...THINKING, ...LOGPROBS, ...FORMS, ...ROLES, ...IDS, ...CONTENTS, ...SETTINGS, ...PICTURES],
+  ...[
+    ...TOOLS,
+    ...THINKING,
+    ...LOGPROBS,
+    ...FORMS,
+    ...ROLES,
+    ...IDS,
+    ...CONTENTS,
+    ...SETTINGS,
+    ...SEARCHES,
+    ...PICTURES,
+  ],
   ...[...POLICY, ...MODELS, ...MONEY, ...WAITS, ...ACCESS, ...LENGTHS],
 ]

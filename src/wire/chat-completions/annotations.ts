@@ -66,3 +66,11 @@ const encodeToken = ({ token, logprob, bytes = null }: TokenLogprob): JsonObject
 
 export const encodeVerdicts = (moderation: Moderation | undefined): { moderation?: JsonObject } =>
   encodeModeration(moderation, ({ model = '' }, results) => ({ type: 'moderation_results', model, results }))
+
+/** The same within a text that so many characters stand before. Of one that belongs to a text before, no place is told. */
+export const placedIn = (citation: Citation, before: number): Citation => {
+  if (before === 0 || citation.kind !== 'url' || citation.start === undefined || citation.end === undefined)
+    return citation
+  const { start, end, ...rest } = citation
+  return start < before ? rest : { ...rest, start: start - before, end: end - before }
+}

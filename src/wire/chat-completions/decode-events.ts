@@ -14,7 +14,7 @@ import { isPicture, picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
-import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './annotations.ts'
+import { decodeCitations, decodeLogprobs, decodeSources, namesSources, placedIn } from './annotations.ts'
 import { callsIn, reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
@@ -57,6 +57,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let waiting: Citation[] = []
   /** The last chunk that lists sources of the whole answer. */
   let sourced: JsonObject | undefined
+  /** Characters of all texts, and before the one that is open: the wire tells places within all of them. */
+  let written = 0
+  let before = 0
   const audio = audioCollector()
 
   const closeProse = (): ChatEvent[] => {
@@ -65,7 +68,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     prose = undefined
     if (details.some(isSealed)) return [{ type: 'reasoning-end', part, seal: detailSeal(list, details) }]
     if (kind === 'text') {
-      const cited = citationsOf(waiting, part)
+      const cited = citationsOf(within(waiting), part)
       waiting = []
       return [...cited, { type: 'text-end', part }]
     }
@@ -86,6 +89,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (prose?.kind === kind) return prose.part
     out.push(...closeProse(), ...calls.close(false))
     const part = parts++
+    if (kind === 'text') before = written
     prose = { kind, part, list: 'reasoning_details', details: [], ...(name === undefined ? {} : { name }) }
     if (name !== undefined) out.push({ type: 'reasoning-start', part, full: true })
     else out.push({ type: `${kind}-start`, part })
@@ -134,6 +138,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       }
     } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
       const part = inProse('text', out)
+      written += content.length
       out.push(
         logprobs.length === 0
           ? { type: 'text-delta', part, text: content }
@@ -166,13 +171,15 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (Array.isArray(delta.images)) readPictures(delta.images, out)
   }
 
+  const within = (citations: Citation[]): Citation[] => citations.map((one) => placedIn(one, before))
+
   const readPictures = (list: Json[], out: ChatEvent[]): void => {
     for (const value of picturesIn(list)) out.push(...closeProse(), { type: 'opaque', part: parts++, value })
   }
 
   const readCitations = (citations: Citation[], out: ChatEvent[]): void => {
     annotated ||= citations.length > 0
-    if (prose?.kind === 'text') out.push(...citationsOf(citations, prose.part))
+    if (prose?.kind === 'text') out.push(...citationsOf(within(citations), prose.part))
     else waiting.push(...citations)
   }
 

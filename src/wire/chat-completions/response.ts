@@ -16,6 +16,7 @@ import {
   encodeCitation,
   encodeLogprob,
   encodeVerdicts,
+  placedIn,
 } from './annotations.ts'
 import { decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
 import { failureIn } from './error.ts'
@@ -80,13 +81,26 @@ export const messageOf = (choice: Json | undefined): JsonObject | undefined => {
   return isObject(message) ? message : message === null && isFiltered(reason) ? {} : undefined
 }
 
-/** Adds citations and log probabilities, which this wire has beside the text, to the first text. */
+const isWithin = (citation: Citation, from: number, to: number): boolean => {
+  const start = citation.kind === 'url' ? (citation.start ?? 0) : 0
+  return from <= start && start < to
+}
+
+/** Adds citations and log probabilities, which this wire has beside the text. */
 const annotate = (parts: AssistantPart[], message: JsonObject, choice: JsonObject, body: JsonObject): void => {
-  const text = parts.find((part) => part.type === 'text')
+  const texts = parts.filter((part) => part.type === 'text')
+  const [text] = texts
   if (text === undefined) return
   const annotations = decodeCitations(message.annotations)
   const citations = annotations.length > 0 ? annotations : decodeSources(body)
-  if (citations.length > 0) text.citations = citations
+  // Places are told within all of the content, of which thoughts may part the texts.
+  let before = 0
+  for (const [at, part] of texts.entries()) {
+    const end = at === texts.length - 1 ? Number.POSITIVE_INFINITY : before + part.text.length
+    const own = citations.filter((one) => isWithin(one, at === 0 ? 0 : before, end))
+    if (own.length > 0) part.citations = own.map((one) => placedIn(one, before))
+    before += part.text.length
+  }
   const logprobs = isObject(choice.logprobs) ? decodeLogprobs(choice.logprobs.content) : []
   if (logprobs.length > 0) text.logprobs = logprobs
 }

@@ -18,6 +18,7 @@ const ROWS = (
     ['logprobs', 'include', 'logprobs'],
     ['user', 'user', 'metadata.user_id'],
     ['tools.function.strict', 'tools.strict', 'tools.strict'],
+    ['web_search_options', 'tools.filters.blocked_domains', 'tools.blocked_domains'],
     ['messages.content.image_url.detail', 'input.content.detail', 'messages.content.detail'],
     ['messages.content.image_url.detail', 'input.output.detail', 'messages.content.detail'],
     ['response_format.json_schema.strict', 'text.format.strict', 'output_config.format'],

@@ -97,7 +97,7 @@ const RESPONSES: Wish[] = [
     called: ['item', 'type'],
     when: isShortItem,
   },
-  ...leftOut('tools.*.strict', 'text.format.strict', 'text.format.description'),
+  ...leftOut('tools.*.strict', 'text.format.strict', 'text.format.description', 'tools.*.filters.blocked_domains'),
   ...leftOut('input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.phase', 'input.*.status', 'input.*.id'),
 ]
 

@@ -1,9 +1,9 @@
 // Writes the parts of an answer as items of a responses stream: one open at a time, each with its `done` event.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { asText, type JsonObject } from '../../ir/json.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
-import { foundSources, isSearchUse, searchAction } from '../tools/search-calls.ts'
+import { foundSources, isSearchUse, searchAction, searchId, searchSeal } from '../tools/search-calls.ts'
 import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import type { Delta, Frames } from './frames.ts'
@@ -41,8 +41,10 @@ type OwnCall = {
   ended: boolean
 }
 type Thought = { kind: 'reasoning'; id: string; text: string; delta: Delta; summary: boolean; full: boolean }
-/** A search that another wire's vendor runs: its result follows. */
-type SearchCall = { kind: 'search'; id: string; use: string; action: JsonObject }
+/** A search that another wire's vendor runs: its result follows. Of several at once one is open, and the others wait. */
+type SearchCall = { kind: 'search'; id: string; use: JsonObject; action: JsonObject; waiting: Waiting[] }
+/** `result`: where it has come already. */
+type Waiting = { use: JsonObject; result?: JsonObject }
 type Item = Message | ToolCall | OwnCall | Thought | SearchCall
 
 export type ItemWriter = {
@@ -135,8 +137,10 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
       }
       case 'reasoning':
         return endThought(item, undefined)
-      case 'search':
-        return doneItem(searchItem(item, status))
+      case 'search': {
+        const { waiting } = item
+        return doneItem(searchItem(item, status)) + waiting.map((one) => searched(one) + close(status)).join('')
+      }
       case 'own': {
         const text = item.ended ? endOwn(item, status === 'incomplete') : ''
         item = undefined
@@ -258,26 +262,59 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
   })
 
   const beginSearch = (value: JsonObject): string => {
-    const text = close()
-    const use = asText(value.id)
-    const id = idOf('ws_', `ws_${use.replace(/[^a-zA-Z0-9_]/g, '_').slice(0, 60)}`, output.length)
-    item = { kind: 'search', id, use, action: searchAction(value) }
+    if (item?.kind === 'search') {
+      item.waiting.push({ use: value })
+      return ''
+    }
+    return close() + openSearch(value)
+  }
+
+  const openSearch = (use: JsonObject): string => {
+    const id = idOf('ws_', searchId(use), output.length)
+    item = { kind: 'search', id, use, action: searchAction(use), waiting: [] }
     return (
-      text +
       addItem(searchItem(item, 'in_progress')) +
       frame('response.web_search_call.in_progress', at(id)) +
       frame('response.web_search_call.searching', at(id))
     )
   }
 
-  /** The pages that the open search has found, which ends it. */
+  /** One that has waited, with its pages where they have come. */
+  const searched = ({ use, result }: Waiting): string =>
+    openSearch(use) + (result === undefined ? '' : endSearch(result))
+
+  /** The pages that a search has found, which ends it, and lets those that wait begin. */
   const endSearch = (value: JsonObject): string => {
-    if (item?.kind !== 'search' || item.use !== value.tool_use_id) return ''
+    if (item?.kind !== 'search') return ''
+    if (item.use.id !== value.tool_use_id) {
+      const other = item.waiting.find(({ use }) => use.id === value.tool_use_id)
+      if (other !== undefined) other.result = value
+      return ''
+    }
+    const { waiting, use } = item
+    const text = endOpen(item, value) + sealedSearch(use, value)
+    const [next, ...rest] = waiting
+    if (next === undefined) return text
+    const begun = openSearch(next.use)
+    item.waiting = rest
+    return text + begun + (next.result === undefined ? '' : endSearch(next.result))
+  }
+
+  const endOpen = (search: SearchCall, value: JsonObject): string => {
     const sources = foundSources(value)
-    if (sources === undefined) return doneItem(searchItem(item, 'failed'))
-    item.action = { ...item.action, sources }
-    const text = frame('response.web_search_call.completed', at(item.id))
-    return text + doneItem(searchItem(item, 'completed'))
+    if (sources === undefined) return doneItem(searchItem(search, 'failed'))
+    search.action = { ...search.action, sources }
+    const text = frame('response.web_search_call.completed', at(search.id))
+    return text + doneItem(searchItem(search, 'completed'))
+  }
+
+  /** What the search's vendor reads alone goes with the client as a thought does, and returns to it. */
+  const sealedSearch = (use: JsonObject, result: JsonObject): string => {
+    const seal = searchSeal(use, result)
+    if (seal === undefined) return ''
+    const id = idOf('rs_', undefined, output.length)
+    const thought = reasoningItem(id, { type: 'reasoning', text: '', seal })
+    return addItem({ type: 'reasoning', id, summary: [] }) + doneItem(thought)
   }
 
   /** What another wire's vendor has run is shown where this wire has a word for it. */

@@ -2,7 +2,7 @@
 // never shown elsewhere, and what is made here never goes to the vendor that would look for its seal.
 
 import { asObject, asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, OpaquePart } from '../../ir/part.ts'
+import type { AssistantPart, OpaquePart, Seal } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
@@ -61,6 +61,45 @@ export const isMadeSearch = ({ type, id, tool_use_id: of }: JsonObject): boolean
 /** Whether a block of the messages wire is a call of the search. */
 export const isSearchUse = ({ type, name }: JsonObject): boolean => type === 'server_tool_use' && name === SEARCH
 
+/** The id of a call item that a block of the messages wire is shown as. */
+export const searchId = ({ id }: JsonObject): string =>
+  `ws_${asText(id)
+    .replace(/[^a-zA-Z0-9_]/g, '_')
+    .slice(0, 60)}`
+
+/** A search of the messages wire with its result, sealed for its vendor; undefined for one that found nothing sealed. */
+export const searchSeal = (use: JsonObject, result: JsonObject): Seal | undefined =>
+  asObjects(result.content).some(({ encrypted_content: sealed }) => asText(sealed) !== '')
+    ? { origin: 'messages', value: { search: [use, result] } }
+    : undefined
+
+/** The blocks of a sealed search; undefined for any other part. */
+const sealedBlocks = (part: AssistantPart): JsonObject[] | undefined => {
+  const { search } = part.type === 'reasoning' && part.seal?.origin === 'messages' ? part.seal.value : {}
+  const blocks = asObjects(search)
+  return blocks.length === 2 &&
+    blocks.every(({ type }) => type === 'server_tool_use' || type === 'web_search_tool_result')
+    ? blocks
+    : undefined
+}
+
+/** The request with sealed searches as the blocks that they were, for the vendor that reads them, in place of their call items. */
+const withSealedSearches = (request: ChatRequest): ChatRequest => {
+  const turns = request.turns.map((turn): Turn => {
+    if (turn.role !== 'assistant') return turn
+    const shown = new Set(turn.parts.flatMap((part) => sealedBlocks(part)?.slice(0, 1).map(searchId) ?? []))
+    if (shown.size === 0) return turn
+    const parts = turn.parts.flatMap((part): AssistantPart[] => {
+      if (part.type === 'opaque' && isSearchItem(part.value) && shown.has(asText(part.value.id))) return []
+      const blocks = sealedBlocks(part)
+      if (blocks === undefined) return [part]
+      return blocks.map((value) => placed({ type: 'opaque', origin: 'messages', value }, placeOf(part, 'input')))
+    })
+    return placed({ ...turn, parts }, placeOf(turn, 'input'))
+  })
+  return { ...request, turns }
+}
+
 /** What a call of the messages wire looked for, as the action of a call item. */
 export const searchAction = ({ input }: JsonObject): JsonObject => {
   const query = asText(asObject(input).query)
@@ -73,8 +112,12 @@ export const foundSources = ({ type, content }: JsonObject): JsonObject[] | unde
     ? urlsOf({ sources: content }).map((url) => ({ type: 'url', url }))
     : undefined
 
-/** The request with the call items that blocks of its history were made of, for a provider whose items they are. */
+/**
+ * The request with a history's searches as their own vendor made them: the call items that blocks were made of, or the blocks
+ * that went sealed with call items.
+ */
 export const withOwnSearches = (request: ChatRequest, wire: ChatWire): ChatRequest => {
+  if (request.origin === 'responses' && wire === 'messages') return withSealedSearches(request)
   if (request.origin !== 'messages' || wire !== 'responses') return request
   const turns = request.turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.parts.some(isMade)) return turn

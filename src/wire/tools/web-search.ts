@@ -126,15 +126,15 @@ const toMessages = (wanted: Wanted): Search => {
 }
 
 const toResponses = (wanted: Wanted): Search => {
-  const { allowed, blocked, blockedPath, most, rest } = wanted
+  const { allowed, blocked, most, rest } = wanted
+  const filters: JsonObject = {
+    ...(allowed.length > 0 ? { allowed_domains: allowed } : {}),
+    ...(blocked.length > 0 ? { blocked_domains: blocked } : {}),
+  }
   return {
-    tool: {
-      type: SEARCH,
-      ...(allowed.length > 0 ? { filters: { allowed_domains: allowed } } : {}),
-      ...placeIn(wanted),
-    },
+    tool: { type: SEARCH, ...(Object.keys(filters).length > 0 ? { filters } : {}), ...placeIn(wanted) },
     most,
-    lost: blocked.length > 0 ? [...rest, blockedPath] : rest,
+    lost: rest,
   }
 }
 

@@ -1,12 +1,14 @@
 // The web search of one vendor as the other's: the request for it, its calls and pages in the answer, and in the history.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
 import { unfold } from '../../../src/ir/fold.ts'
-import { asObjects, type JsonObject } from '../../../src/ir/json.ts'
+import { asObject, asObjects, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
 import { type Crossing, chat, chatTool, closed, cross, HI, translates } from '../requests/support.ts'
 
@@ -36,9 +38,9 @@ describe('the request', () => {
       'what has no counterpart',
       'messages',
       'responses',
-      { tools: [dated({ blocked_domains: ['b.test'], allowed_callers: ['direct'], response_inclusion: 'excluded' })] },
+      { tools: [dated({ allowed_callers: ['direct'], response_inclusion: 'excluded' })] },
       { tools: [{ type: 'web_search' }] },
-      ['tools.0.blocked_domains', 'tools.0.response_inclusion'],
+      ['tools.0.response_inclusion'],
     ],
     [
       'beside the client’s own tools, and forced',
@@ -111,6 +113,18 @@ describe('the request', () => {
     ],
   ])
 
+  // The vendor takes them, and its published types lack them.
+  test('domains that are not to be searched go over, and back', () => {
+    const encoded = (from: ChatWire, to: ChatWire, tool: JsonObject) => {
+      const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], tools: [tool] })
+      const { body, dropped } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
+      return [asObjects(body.tools)[0], dropped]
+    }
+    const sent = { type: 'web_search', filters: { blocked_domains: ['b.test'] } }
+    expect(encoded('messages', 'responses', dated({ blocked_domains: ['b.test'] }))).toEqual([sent, []])
+    expect(encoded('responses', 'messages', sent)).toMatchObject([{ blocked_domains: ['b.test'] }, []])
+  })
+
   const refusal = (from: ChatWire, to: ChatWire, asked: JsonObject, noWebSearch: boolean): unknown => {
     try {
       const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], ...asked })
@@ -152,6 +166,9 @@ const streamed = (from: ChatWire, to: ChatWire, answer: JsonObject): JsonObject[
   for (const event of unfold(CHAT_CODECS[from].decodeResponse(answer))) text += encoder.push(event)
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as JsonObject)
 }
+
+/** The answer that ends a responses stream. */
+const lastOf = (frames: readonly JsonObject[]): JsonObject => asObject(frames.at(-1)?.response)
 
 const PAGE = 'https://a.test/tides'
 const CALL = {
@@ -234,6 +251,7 @@ describe('the answer', () => {
     const { output } = whole('messages', 'responses', ofMessages(FOUND))
     expect(output).toMatchObject([
       { ...CALL, id: 'ws_srvtoolu_01' },
+      { type: 'reasoning', summary: [] },
       {
         content: [
           { text: 'So: ' },
@@ -266,7 +284,135 @@ describe('the answer', () => {
   })
 })
 
+/** Searches at once: their calls, then what they found in the order that is given, one of them without anything sealed. */
+const parallel = (order: readonly number[]): JsonObject => ({
+  ...ofMessages(FOUND),
+  content: [
+    ...order.map((_, at) => ({
+      type: 'server_tool_use',
+      id: `srvtoolu_${at}`,
+      name: 'web_search',
+      input: { query: `q${at}` },
+    })),
+    ...order.map((at) => ({
+      type: 'web_search_tool_result',
+      tool_use_id: `srvtoolu_${at}`,
+      content: [{ ...FOUND[0], url: `${PAGE}/${at}`, encrypted_content: at === 1 ? '' : `SEAL${at}` }],
+    })),
+    { type: 'text', text: 'High at noon.', citations: [location] },
+  ],
+})
+
+test('searches at once pair up with what each found, in whatever order that comes', () =>
+  fc.assert(
+    fc.property(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 1 }), (picked) => {
+      // Numbers without gaps, in the same order.
+      const order = picked.map((one) => picked.filter((other) => other < one).length)
+      const { output } = whole('messages', 'responses', parallel(order))
+      const calls = asObjects(output).filter(({ type }) => type === 'web_search_call')
+      expect(calls.map(({ id, status, action }) => [id, status, action])).toEqual(
+        order.map((_, at) => [
+          `ws_srvtoolu_${at}`,
+          'completed',
+          { type: 'search', query: `q${at}`, queries: [`q${at}`], sources: [{ type: 'url', url: `${PAGE}/${at}` }] },
+        ]),
+      )
+      const frames = streamed('messages', 'responses', parallel(order))
+      expect(asObjects(lastOf(frames).output).map(({ type }) => type)).toEqual(
+        asObjects(output).map(({ type }) => type),
+      )
+      expect(
+        checkResponsesStream(frames.map((data) => ({ event: String(data.type), data: JSON.stringify(data) }))),
+      ).toEqual([])
+    }),
+  ))
+
+test('a search that never got a result is shown all the same', () => {
+  const { content } = parallel([0, 1])
+  const cut = {
+    ...ofMessages(FOUND),
+    content: asObjects(content).filter(({ type }) => type !== 'web_search_tool_result'),
+  }
+  const { output } = whole('messages', 'responses', cut)
+  expect(asObjects(output).map(({ type, id }) => [type, `${id}`.slice(0, 3)])).toEqual([
+    ['web_search_call', 'ws_'],
+    ['web_search_call', 'ws_'],
+    ['message', 'msg'],
+  ])
+})
+
+describe('places of citations', () => {
+  const annotation = (start: number, end: number) => ({
+    type: 'url_citation',
+    url_citation: { url: PAGE, title: 'Tides', start_index: start, end_index: end },
+  })
+  // "One. " and "Two." of one content that a thought parts.
+  const deltas: JsonObject[] = [
+    { content: 'One. ', annotations: [annotation(0, 4)] },
+    { reasoning_content: 'Hm.' },
+    { content: 'Tw' },
+    { annotations: [annotation(5, 9)] },
+    { content: 'o.' },
+  ]
+  const chunks = [...deltas, {}].map((delta, at) => ({
+    data: JSON.stringify({
+      id: 'c',
+      choices: [{ index: 0, delta, finish_reason: at === deltas.length ? 'stop' : null }],
+    }),
+  }))
+  const events = () => {
+    const decoder = CHAT_CODECS[chat].decodeEvents()
+    return [...chunks, { data: '[DONE]' }].flatMap((frame) => decoder.push(frame))
+  }
+
+  test('are told within each text where the wire has several', () => {
+    const encoder = CHAT_CODECS.responses.encodeEvents(asked('responses'))
+    const text = events()
+      .map((event) => encoder.push(event))
+      .join('')
+    const frames = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as JsonObject)
+    const output = asObjects(lastOf(frames).output)
+    const parts = output.flatMap(({ content }) => asObjects(content)).filter(({ type }) => type === 'output_text')
+    expect(
+      parts.map(({ text, annotations }) => [
+        text,
+        asObjects(annotations).map((one) => [one.start_index, one.end_index]),
+      ]),
+    ).toEqual([
+      ['One. ', [[0, 4]]],
+      ['Two.', [[0, 4]]],
+    ])
+  })
+
+  test('come back as they were where it has one', () => {
+    const encoder = CHAT_CODECS[chat].encodeEvents(asked(chat))
+    const text = events()
+      .map((event) => encoder.push(event))
+      .join('')
+    const seen = [...text.matchAll(/"start_index":(\d+),"end_index":(\d+)|"end_index":(\d+),"start_index":(\d+)/g)]
+    expect(seen.map(([, start, end, last, begin]) => [Number(start ?? begin), Number(end ?? last)])).toEqual([
+      [0, 4],
+      [5, 9],
+    ])
+  })
+})
+
 describe('the history', () => {
+  test('returns what was sealed to its vendor by way of a client of the other wire', () => {
+    const { output } = whole('messages', 'responses', parallel([1, 0]))
+    const input = [{ role: 'user', content: 'tides?' }, ...asObjects(output), { role: 'user', content: 'thanks' }]
+    const sent = cross('responses', 'messages', { input }).body
+    const blocks = asObjects(sent.messages).flatMap(({ content }) => (Array.isArray(content) ? asObjects(content) : []))
+    const due = asObjects(parallel([1, 0]).content)
+    const sealed = due.filter(({ id, tool_use_id: of }) => id === 'srvtoolu_0' || of === 'srvtoolu_0')
+    expect(blocks.filter(({ type }) => `${type}`.includes('tool'))).toEqual(sealed)
+    // Its call is not said a second time; the one without a seal is.
+    expect(JSON.stringify(sent)).not.toContain('ws_srvtoolu_0')
+    expect(JSON.stringify(sent)).toContain('q1')
+    // Nobody else reads it.
+    expect(JSON.stringify(cross('responses', chat, { input }).body)).not.toContain('SEAL0')
+  })
+
   const made = asObjects(whole('responses', 'messages', ofResponses()).content)
   const body = {
     ...HI.messages,
