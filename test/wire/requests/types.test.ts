@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { withExact } from '../../../src/lib/json-exact.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { removeMembers } from '../../../src/wire/refusal/member-path.ts'
 import { hasCorpus, SCHEMAS, schema, violations } from '../../support/corpus.ts'
 import { schemaWalk } from '../../support/schema-walk.ts'
 import { cross, HI } from './support.ts'
@@ -76,6 +78,13 @@ describe('a member may be null, and is refused with a wrong type', () => {
   })
 })
 
+/** Without what the vendor takes though its published types lack it. */
+const asPublished = (body: JsonObject): JsonObject => {
+  const copy = structuredClone(body)
+  removeMembers(copy, 'tools.*.filters.blocked_domains')
+  return copy
+}
+
 // Whatever the published types allow is either translated to a request that the other vendor accepts, or refused.
 describe.skipIf(!hasCorpus)('every branch of the published types', () => {
   test.each(
@@ -92,7 +101,7 @@ describe.skipIf(!hasCorpus)('every branch of the published types', () => {
           try {
             const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], [member]: value })
             const { body } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
-            if (violations(SCHEMAS[to].request, body).length > 0) wrong.push({ member, value, body })
+            if (violations(SCHEMAS[to].request, asPublished(body)).length > 0) wrong.push({ member, value, body })
             carried++
           } catch (error) {
             if (!(error instanceof GatewayError) || error.code !== 'invalid_request' || error.param === undefined)
