@@ -4,11 +4,12 @@ import { type Alerts, createAlerts } from './alerts/alerts.ts'
 import { createFailures, type Failures } from './alerts/failures.ts'
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { ReloadAnswer } from './config/reloaded.ts'
-import { createSettings, type Settings } from './config/settings.ts'
+import { createSettings, type Settings, zoneIn } from './config/settings.ts'
 import type { Config } from './config.ts'
 import { createCredentials } from './entries/credentials.ts'
 import { createEntries, type Entries } from './entries/entries.ts'
 import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
+import type { Actor } from './keys/key.ts'
 import { createLedger } from './ledger/create.ts'
 import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -161,6 +162,7 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     calendar: config.calendar,
   })
   setBudget({ config, store })
+  noteZone({ config, store, log, clock })
   const { recovered } = ledger
   if (recovered > 0)
     log.warn('a previous process was killed: what it left open is settled by its last figures', {
@@ -245,12 +247,27 @@ export const reportEnded = (gateway: Gateway, exchange: Ended, summary: Summary)
   if (outcome === 'done' || outcome === 'failed') failures.count(exchange.model.id, outcome === 'failed')
 }
 
+/** Who changes what the configuration says, in the audit. */
+const CONFIGURATION: Actor = { kind: 'system', id: 'configuration' }
+
 /** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */
 export const setBudget = ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): void => {
   const terms = budget === undefined ? null : termsOf(budget)
   const known = store.budgets.get(GATEWAY)
   const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
-  if (!same) store.budgets.set(GATEWAY, terms, { kind: 'system', id: 'configuration' })
+  if (!same) store.budgets.set(GATEWAY, terms, CONFIGURATION)
+}
+
+/** Sums that are kept by the day stay as they were when the time zone changes: it is noted from when on they go by it. */
+const noteZone = ({ config, store, log, clock }: Pick<Gateway, 'config' | 'store' | 'log' | 'clock'>): void => {
+  const known = zoneIn(store.settings)
+  if (known.zone === config.timeZone) return
+  const since = new Date(clock()).toISOString()
+  store.settings.write({ time_zone: { zone: config.timeZone, since, before: known.zone } }, CONFIGURATION)
+  log.warn('the time zone has changed: days of single keys before now stay those of the one before', {
+    zone: config.timeZone,
+    before: known.zone,
+  })
 }
 
 /** Goes by another configuration from now on: new exchanges see it. Settings that admins have changed override it. */

@@ -150,6 +150,7 @@ export const Session = Type.Object({
   second_factor_due: Type.Boolean({ description: 'One must be set up before anything else can be done.' }),
   key_defaults: Nullable(KeyDefaults),
   khr_per_usd: Nullable(Type.Number()),
+  time_zone: Nullable(Type.String({ description: 'By whose clocks days begin, and quotas and budgets renew.' })),
   version: Nullable(Type.String()),
 })
 
@@ -321,6 +322,10 @@ export const UsageTable = Type.Object({
     ]),
   ),
   khr_per_usd: Type.Number(),
+  /** By which days are counted: since when, and by which before. Null: since the beginning. */
+  time_zone: Type.String(),
+  time_zone_since: Nullable(Time),
+  time_zone_before: Nullable(Type.String()),
 })
 
 export const Outcome = oneOf(['open', 'done', 'refused', 'failed', 'aborted'])

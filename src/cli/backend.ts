@@ -4,6 +4,7 @@ import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { BudgetTerms } from '../keys/budget.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
+import type { Calendar } from '../lib/calendar.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../observe/shown.ts'
 import type { UsageQuery } from '../store/usage.ts'
 import { DATA_FLAGS } from './data.ts'
@@ -37,6 +38,9 @@ type ShownUsage = {
   since: string | null
   rows: (ShownSums & { group: string; label: string; owner?: string | null; server_tools?: ServerToolCalls })[]
   khr_per_usd: number
+  time_zone: string
+  time_zone_since: string | null
+  time_zone_before: string | null
 }
 
 export type ShownModels = {
@@ -47,6 +51,8 @@ export type ShownModels = {
 
 /** Every method throws a Failure or UsageError of one sentence; those of one key a Failure where there is no such key. */
 export type Backend = {
+  /** By whose clocks dates without a time go there. */
+  calendar(): Promise<Calendar>
   createKey(input: NewKey): Promise<MadeKey>
   /** Oldest first. */
   listKeys(): Promise<ShownKey[]>

@@ -51,7 +51,7 @@ export const withStore = async <T>(
   const { openStore } = await import('../store/sqlite/index.ts')
   const path = databasePath(config)
   const missing = isAbsent(path)
-  const store = openStore(missing && mode === 'read' ? ':memory:' : path, { clock: io.now })
+  const store = openStore(missing && mode === 'read' ? ':memory:' : path, { clock: io.now, calendar: config.calendar })
   // A server on another directory knows nothing of what is written here.
   const made = mode === 'read' ? `there is no database in ${config.dataDir} yet` : `a new database is made: ${path}`
   if (missing) io.err(`note: ${made}`)

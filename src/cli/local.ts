@@ -7,7 +7,7 @@ import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { labelsOf, ownersOf } from '../observe/groups.ts'
-import { type ShownKey, shownKey, shownModel, shownSums } from '../observe/shown.ts'
+import { type ShownKey, shownKey, shownModel, shownSums, shownZone } from '../observe/shown.ts'
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
 import { noSuchKey } from './backend.ts'
@@ -29,6 +29,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
   const settingsOf = (store: Store) =>
     createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
   return {
+    calendar: async () => config.calendar,
     createKey: async ({ models, ...input }) => {
       const named = models && requireModels('--models', models, await inForce())
       return withStore(config, io, 'write', (store) => {
@@ -86,6 +87,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
             ...(row.serverTools === undefined ? {} : { server_tools: row.serverTools }),
           })),
           khr_per_usd: settingsOf(store).khr_per_usd,
+          ...shownZone(store.settings),
         }
       }),
     models: async () => {

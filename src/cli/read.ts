@@ -8,6 +8,7 @@ import { namedServerTools, SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/serve
 import { namedModels } from '../keys/models.ts'
 import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
+import { type Calendar, timeOfDate } from '../lib/calendar.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { isNetwork, MOST_NETWORKS } from '../lib/networks.ts'
@@ -40,18 +41,21 @@ export const readCount = (flag: string, text: string | undefined, or?: string): 
   )
 }
 
-/** A time from now (`90d`, `12h`) or an ISO date or time, UTC where it names no zone; milliseconds since the epoch. */
-export const readExpiry = (flag: string, text: string, now: number): number => {
+/**
+ * A time from now (`90d`, `12h`), the end of a date by the calendar, or an ISO time, UTC where it names no zone; milliseconds since
+ * the epoch.
+ */
+export const readExpiry = (flag: string, text: string, now: number, calendar: Calendar): number => {
   if (text === 'never') {
     throw usageError(
       `${flag}: every key has an end, so that one that is forgotten does not stay open; give a far one, such as 3650d, and "sluice keys update" moves it.`,
     )
   }
   const length = parseDuration(text)
-  const at = length === undefined ? parseIsoTime(text) : now + length
+  const at = length === undefined ? (timeOfDate(text, calendar, true) ?? parseIsoTime(text)) : now + length
   if (at === undefined) {
     throw usageError(
-      `${flag}: found "${text}", allowed: a duration such as 90d or 12h, or a time such as 2027-01-31T12:00:00Z.`,
+      `${flag}: found "${text}", allowed: a duration such as 90d or 12h, a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.`,
     )
   }
   if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time in the future.`)
@@ -67,11 +71,16 @@ export const readRenewal = (flag: string, text: string): Renewal | null => {
   throw usageError(`${flag}: found "${text}", allowed: ${RENEWALS.join(', ')} or never.`)
 }
 
-/** A duration back from now, or an ISO date or time; milliseconds since the epoch. */
-export const readSince = (flag: string, text: string | undefined, now: number): number | undefined => {
+/** A duration back from now, the beginning of a date by the calendar, or an ISO time; milliseconds since the epoch. */
+export const readSince = (
+  flag: string,
+  text: string | undefined,
+  now: number,
+  calendar: Calendar,
+): number | undefined => {
   if (text === undefined) return undefined
   const length = parseDuration(text)
-  const at = length === undefined ? parseIsoTime(text) : now - length
+  const at = length === undefined ? (timeOfDate(text, calendar) ?? parseIsoTime(text)) : now - length
   if (at !== undefined) return Math.max(0, at)
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 30d, or a date such as 2026-09-01.`)
 }

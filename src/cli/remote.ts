@@ -7,6 +7,7 @@ import type { RouteName } from '../admin-api/routes.ts'
 import type { Account, AlertReceiver, AlertTest, Member } from '../admin-api/schema.ts'
 import { parseJson } from '../ir/json.ts'
 import { writtenBudget } from '../keys/budget.ts'
+import { calendarOf, UTC } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../observe/shown.ts'
 import { VERSION } from '../version.ts'
@@ -22,6 +23,7 @@ const PAGE = 200
 export const remoteBackend = (address: ServerAddress): Backend => {
   const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
   return {
+    calendar: async () => calendarOf((await call('session.get')).time_zone ?? UTC.zone) ?? UTC,
     createKey: ({ tokensTotal, expiresAt, serverTools, budget, ...rest }) =>
       call('keys.create', {
         ...rest,

@@ -1,6 +1,7 @@
 // `usage`: what was consumed and what it cost, from its sums.
 
 import type { ServerToolCalls } from '../ir/server-tools.ts'
+import { dayNamed, UTC } from '../lib/calendar.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
 import { usageCsv } from '../lib/usage-csv.ts'
@@ -24,19 +25,19 @@ export const usage = command({
       type: 'string',
       valueHint: 'WHEN',
       description:
-        'From a UTC date such as 2026-09-01, or a duration ago such as 30d, on the full hour (default: everything)',
+        'From a date such as 2026-09-01, or a duration ago such as 30d, on the full hour (default: everything)',
     },
     until: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'Up to a UTC date such as 2026-10-01, which is left out; a time counts its whole day (default: now)',
+      description: 'Up to a date such as 2026-10-01, which is left out; a time counts its whole day (default: now)',
     },
     by: {
       type: 'enum',
       options: [...USAGE_BY],
       valueHint: 'WHAT',
       description:
-        'What each row is: model, key, member, team, account, provider, tag (of x-gateway-tag) or day; days are UTC',
+        'What each row is: model, key, member, team, account, provider, tag (of x-gateway-tag) or day; days are those of time_zone',
       default: 'model',
     },
     csv: { type: 'boolean', description: 'Print a table for spreadsheets, with raw figures and a row of totals' },
@@ -50,8 +51,11 @@ export const usage = command({
     'sluice usage --key key_8Fq… --json',
   ],
   run: async (args, io) => {
-    const sinceMs = readSince('--since', args.since, io.now())
-    const untilMs = readSince('--until', args.until, io.now())
+    const backend = await openBackend(args, io)
+    const dated = [args.since, args.until].some((text) => text !== undefined && dayNamed(text) !== undefined)
+    const calendar = dated ? await backend.calendar() : UTC
+    const sinceMs = readSince('--since', args.since, io.now(), calendar)
+    const untilMs = readSince('--until', args.until, io.now(), calendar)
     if (sinceMs !== undefined && untilMs !== undefined && sinceMs >= untilMs)
       throw usageError('--until must be later than --since.')
     if (sinceMs !== undefined && sinceMs > io.now())
@@ -60,9 +64,13 @@ export const usage = command({
     if (args.csv && args.json) throw usageError('--csv and --json cannot be used together.')
     if (args.key !== undefined && isOfAccounts(by))
       throw usageError(`--by ${by} is summed over all keys together: leave --key out.`)
-    const backend = await openBackend(args, io)
     const keyId = args.key === undefined ? undefined : await idOf(backend, args.key)
-    const { since, rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId })
+    const { since, rows, khr_per_usd, ...zone } = await backend.usage({ by, sinceMs, untilMs, keyId })
+    const { time_zone, time_zone_since: changed, time_zone_before: before } = zone
+    if (changed !== null && (sinceMs ?? 0) < Date.parse(changed))
+      io.err(
+        `note: days of single keys up to ${changed.slice(0, 10)} are those of ${before}, and later ones of ${time_zone}`,
+      )
     if (since !== null && sinceMs !== undefined && sinceMs - Date.parse(since) >= HOUR_MS)
       io.err(
         by === 'tag'
@@ -75,6 +83,7 @@ export const usage = command({
         by,
         since,
         until: isoOrNull(untilMs),
+        time_zone,
         khr_per_usd,
         rows: rows.map((row) => ({
           label: row.label,

@@ -88,3 +88,11 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
     },
   }
 }
+
+const Zone = Type.Object({ zone: Type.String(), since: Type.String(), before: Type.String() })
+
+/** By which time zone the sums of days are kept: since when, and by which before; UTC from the beginning where none was noted. */
+export const zoneIn = (store: Pick<SettingStore, 'read'>): { zone: string; since?: string; before?: string } => {
+  const { time_zone: noted } = store.read()
+  return Value.Check(Zone, noted) ? noted : { zone: 'UTC' }
+}

@@ -6,8 +6,8 @@ import type { Gateway } from '../gateway.ts'
 import { ownerOfBudget } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
 import { nextRenewal } from '../keys/renewal.ts'
+import { dayAfter, stepsBetween } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
-import { DAY_MS, startOfSpan } from '../lib/spans.ts'
 import { shownBudget } from '../observe/shown.ts'
 import { addFigures, NO_FIGURES } from '../store/figures.ts'
 import { sumsView } from './admin/view.ts'
@@ -41,21 +41,22 @@ const remaining = (gateway: Gateway, key: Key) => {
 
 const MOST_DAYS = 366
 
-/** The calling key's own usage over the last `days` UTC days (30), today included: by day, oldest first, and by model. */
+/** The calling key's own usage over the last `days` days (30), today included: by day, oldest first, and by model. */
 const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const days = readDays(query.get('days'))
   const now = gateway.clock()
-  const until = startOfSpan(now, DAY_MS) + DAY_MS
-  const since = until - days * DAY_MS
+  const { calendar, khrPerUsd } = gateway.config
+  const after = dayAfter(calendar.dayOf(now))
+  const until = calendar.startOf(after)
+  const since = calendar.startOf(dayAfter(after, -days))
   const rows = await gateway.store.insight.series({ step: 'day', by: 'model', since, until, keyIds: [key.id] })
   const byDay = Map.groupBy(rows, (row) => row.at)
   const byModel = [...Map.groupBy(rows, (row) => row.group)]
-  const { khrPerUsd } = gateway.config
   return {
     object: 'usage.history',
     since: iso(since),
     until: iso(until),
-    days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => ({
+    days: stepsBetween(since, until, 'day', calendar).map((at) => ({
       at: iso(at),
       ...sumsView((byDay.get(at) ?? []).reduce(addFigures, NO_FIGURES), khrPerUsd),
     })),

@@ -71,7 +71,7 @@ const KEPT_STARTS = 4_096
 const floorTo = (at: number, span: number): number => Math.floor(at / span) * span
 
 const at0 = (zone: string, at = 0): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone)
 
 const offsetIn = (zone: string, at: number): Offset => {
   const here = at0(zone, at)
@@ -95,4 +95,36 @@ export const dateOf = (day: number): string => new Date(day).toISOString().slice
 export const dayNamed = (date: string): number | undefined => {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(date) : Number.NaN
   return !Number.isNaN(day) && dateOf(day) === date ? day : undefined
+}
+
+/** The next day. */
+export const dayAfter = (day: number, days = 1): number => day + days * DAY_MS
+
+/** The day that begins at a time or first after it: where a range that ends then ends in whole days. */
+export const dayFrom = (at: number, calendar: Calendar): number => {
+  const day = calendar.dayOf(at)
+  return calendar.startOf(day) < at ? dayAfter(day) : day
+}
+
+export type Step = 'hour' | 'day'
+
+/** When the step that a time lies in began. */
+export const startOfStep = (at: number, step: Step, calendar: Calendar): number =>
+  step === 'hour' ? calendar.hourOf(at) : calendar.startOf(calendar.dayOf(at))
+
+/** When the next one begins. */
+export const nextStep = (start: number, step: Step, calendar: Calendar): number =>
+  step === 'hour' ? calendar.hourOf(start + HOUR_MS) : calendar.startOf(dayAfter(calendar.dayOf(start)))
+
+/** When each step begins, from the one that `since` lies in to the last before `until`. */
+export const stepsBetween = (since: number, until: number, step: Step, calendar: Calendar): number[] => {
+  const steps: number[] = []
+  for (let at = startOfStep(since, step, calendar); at < until; at = nextStep(at, step, calendar)) steps.push(at)
+  return steps
+}
+
+/** When a date without a time begins, or with `end` ends; undefined for what is no date alone. */
+export const timeOfDate = (text: string, calendar: Calendar, end = false): number | undefined => {
+  const day = dayNamed(text)
+  return day === undefined ? undefined : calendar.startOf(end ? dayAfter(day) : day)
 }

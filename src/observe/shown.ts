@@ -2,6 +2,7 @@
 
 import type * as S from '../admin-api/schema.ts'
 import type { Model, Rates } from '../catalogue/model.ts'
+import { zoneIn } from '../config/settings.ts'
 import { type Budget, type BudgetId, budgetOf, leftOfBudget, usedOf } from '../keys/budget.ts'
 import type { Budgets } from '../keys/budgets.ts'
 import type { Key } from '../keys/key.ts'
@@ -112,3 +113,11 @@ export const shownModel = (model: Model): ShownModel => ({
     service_tiers: { ...model.price.serviceTiers },
   },
 })
+
+/** By whose days usage is counted. */
+export const shownZone = (
+  settings: Parameters<typeof zoneIn>[0],
+): Pick<S.UsageTable, 'time_zone' | 'time_zone_since' | 'time_zone_before'> => {
+  const { zone, since = null, before = null } = zoneIn(settings)
+  return { time_zone: zone, time_zone_since: since, time_zone_before: before }
+}

@@ -47,7 +47,10 @@ export const startServer = async (
   log = createLog(config.log.level),
   clock?: () => number,
 ): Promise<Server> => {
-  const store = openStore(databasePath(config), clock === undefined ? {} : { clock })
+  const store = openStore(databasePath(config), {
+    calendar: config.calendar,
+    ...(clock === undefined ? {} : { clock }),
+  })
   try {
     return await startWith(store, config, io, log, clock)
   } catch (error) {

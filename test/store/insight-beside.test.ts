@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { UTC } from '../../src/lib/calendar.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { answerBeside, type InsightQueries } from '../../src/store/sqlite/insight.ts'
 import { createInsight } from '../../src/store/sqlite/insight-beside.ts'
@@ -80,7 +81,7 @@ test('a large database is not read on the own connection', async () => {
     },
   }
   const order: string[] = []
-  const insight = createInsight({ own, path, isLarge: () => true, settle: () => order.push('settled') })
+  const insight = createInsight({ own, path, calendar: UTC, isLarge: () => true, settle: () => order.push('settled') })
   try {
     expect((await insight.topKeys({ since: 0, until: NOW + DAY, limit: 9, most: 'requests' })).toSorted()).toEqual(
       ids.toSorted(),
@@ -115,14 +116,14 @@ describe('what settles while a query is read', () => {
 
   test('is missing from no page', async () => {
     const { db } = await settledAt('from "reservations"')
-    expect(answerBeside(db, 'exchangePage', { limit: 9 }).rows.map(({ row }) => row)).toEqual([4, 3, 2, 1])
+    expect(answerBeside(db, 'exchangePage', { limit: 9 }, UTC).rows.map(({ row }) => row)).toEqual([4, 3, 2, 1])
     db.close()
   })
 
   test('counts as no other key’s', async () => {
     const { db, key } = await settledAt('FROM usage_models')
     const range = { step: 'hour', since: NOW - DAY, until: NOW + DAY } as const
-    const { ofKeys, ofAll } = answerBeside(db, 'shares', { ...range, keyIds: [key.id] })
+    const { ofKeys, ofAll } = answerBeside(db, 'shares', { ...range, keyIds: [key.id] }, UTC)
     expect([ofKeys, ofAll].map((rows) => rows.map(({ requests }) => requests))).toEqual([[1], [1]])
     db.close()
   })

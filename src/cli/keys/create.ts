@@ -25,7 +25,7 @@ export const keysCreate = command({
     expires: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'ISO time, or a duration such as 90d or 12h (default 365d, or as set there)',
+      description: 'Date (its end), ISO time, or a duration such as 90d or 12h (default 365d, or as set there)',
     },
     models: {
       type: 'string',
@@ -54,7 +54,9 @@ export const keysCreate = command({
       label,
       renews: readRenewal('--renews', args.renews),
       ...(tokensTotal === undefined ? {} : { tokensTotal }),
-      ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
+      ...(expires === undefined
+        ? {}
+        : { expiresAt: readExpiry('--expires', expires, io.now(), await backend.calendar()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),

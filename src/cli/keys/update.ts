@@ -24,7 +24,11 @@ export const keysUpdate = command({
     },
     lasting: { type: 'boolean', description: 'With --add-tokens: for every period to come as well' },
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
-    expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
+    expires: {
+      type: 'string',
+      valueHint: 'WHEN',
+      description: 'Date (its end), ISO time, or a duration from now such as 90d',
+    },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...SERVER_TOOLS_FLAG,
     ...IPS_CHANGE_FLAG,
@@ -42,13 +46,16 @@ export const keysUpdate = command({
       throw usageError('--tokens and --add-tokens cannot be used together.')
     if (args.lasting && addTokens === undefined) throw usageError('--lasting goes with --add-tokens.')
     const total = readCount('--tokens', tokens)
+    const backend = await openBackend(args, io)
     const change: KeyChange = {
       ...readLimitChanges(args),
       ...readBudgetFlags(args),
       ...(label === undefined ? {} : { label: readLabel('--label', label, 'must not be empty.') }),
       ...(total === undefined ? {} : { tokensTotal: total }),
       ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
-      ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
+      ...(expires === undefined
+        ? {}
+        : { expiresAt: readExpiry('--expires', expires, io.now(), await backend.calendar()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(args.ips === undefined ? {} : { ips: args.ips === 'any' ? null : readNetworks('--ips', args.ips) }),
@@ -59,7 +66,6 @@ export const keysUpdate = command({
     if (Object.keys(change).length === 0) {
       throw usageError('Nothing to change: name at least one flag; "sluice keys update --help" lists them.')
     }
-    const backend = await openBackend(args, io)
     const id = await idOf(backend, args.id)
     requireUnrevoked(await backend.getKey(id))
     printKey(await backend.updateKey(id, change), undefined, args.json, io)

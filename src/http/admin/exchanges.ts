@@ -19,8 +19,8 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
       model,
       outcome,
       keyIds: keyIdsOf(call, key),
-      since: since === undefined ? undefined : timeOf(since, 'since'),
-      until: until === undefined ? undefined : timeOf(until, 'until'),
+      since: since === undefined ? undefined : timeOf(since, 'since', call.gateway.config.calendar),
+      until: until === undefined ? undefined : timeOf(until, 'until', call.gateway.config.calendar),
     })
     const items = page.rows.map((row) => seenBy(call.caller, exchangeView(call.gateway, row)))
     return { items, next: page.next ?? null }

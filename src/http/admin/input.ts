@@ -7,6 +7,7 @@ import { CONTRACT, type Contract, type Input } from '../../admin-api/contract.ts
 import { ROUTES, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
+import { type Calendar, timeOfDate, UTC } from '../../lib/calendar.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { bodyText } from '../../relay/client-body.ts'
 import { fault } from '../fault.ts'
@@ -67,16 +68,19 @@ const jsonOf = async (bytes: Promise<Uint8Array<ArrayBuffer>>): Promise<object> 
   return value
 }
 
-/** An ISO 8601 time in ms since the epoch; without a zone it is UTC. Throws `invalid_request` naming the member. */
-export const timeOf = (text: string, param: string): number => {
-  const at = parseIsoTime(text)
+/**
+ * An ISO 8601 time in ms since the epoch; without a zone it is UTC. A date alone is its beginning by the calendar, or with `end` its
+ * end. Throws `invalid_request` naming the member.
+ */
+export const timeOf = (text: string, param: string, calendar = UTC, end = false): number => {
+  const at = timeOfDate(text, calendar, end) ?? parseIsoTime(text)
   if (at !== undefined && at >= 0 && at < LATEST) return at
   throw invalidRequest(`${param}: expected a time such as 2027-01-31T12:00:00Z.`, param)
 }
 
 /** The same of a time that `now` must not have reached. */
-export const futureTimeOf = (text: string, param: string, now: number): number => {
-  const at = timeOf(text, param)
+export const futureTimeOf = (text: string, param: string, now: number, calendar: Calendar): number => {
+  const at = timeOf(text, param, calendar, true)
   if (at > now) return at
   throw invalidRequest(`${param}: expected a time in the future.`, param)
 }

@@ -91,7 +91,8 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
-  if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock())
+  if (expires_at !== undefined)
+    wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock(), gateway.config.calendar)
   if (models !== undefined) wish.models = catalogueModels(gateway, models, 'models')
   if (rpm !== undefined) wish.rpm = rpm
   if (tpm !== undefined) wish.tpm = tpm

@@ -4,7 +4,8 @@ import type { Input } from '../../admin-api/contract.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
 import { statusOf } from '../../keys/status.ts'
-import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import { dayAfter } from '../../lib/calendar.ts'
+import { DAY_MS } from '../../lib/spans.ts'
 import { type Call, keyOf, keysOf, type Part } from './call.ts'
 import { keyView, memberNames, oneKeyView } from './view.ts'
 
@@ -57,12 +58,14 @@ const matches = (
 
 const sparksOf = async ({ gateway }: Call, keyIds: string[]): Promise<Map<string, number[]>> => {
   const now = gateway.clock()
-  const until = startOfSpan(now, DAY_MS) + DAY_MS
-  const since = until - SPARK_DAYS * DAY_MS
+  const { calendar } = gateway.config
+  const after = dayAfter(calendar.dayOf(now))
+  const first = dayAfter(after, -SPARK_DAYS)
+  const [since, until] = [calendar.startOf(first), calendar.startOf(after)]
   const sparks = new Map<string, number[]>()
   for (const row of await gateway.store.insight.series({ step: 'day', by: 'key', since, until, keyIds })) {
     const spark = sparks.get(row.group) ?? Array<number>(SPARK_DAYS).fill(0)
-    spark[(row.at - since) / DAY_MS] = totalTokens(row)
+    spark[(calendar.dayOf(row.at) - first) / DAY_MS] = totalTokens(row)
     sparks.set(row.group, spark)
   }
   return sparks

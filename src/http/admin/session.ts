@@ -120,6 +120,7 @@ const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
     second_factor_due: member !== undefined && isFactorDue(gateway, member),
     key_defaults: known ? gateway.settings.values().key_defaults : null,
     khr_per_usd: known ? gateway.config.khrPerUsd : null,
+    time_zone: known ? gateway.config.timeZone : null,
     version: known ? VERSION : null,
   }
 }

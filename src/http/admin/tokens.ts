@@ -14,7 +14,8 @@ export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
     return { items: gateway.store.tokens.list().map((token) => tokenView(gateway, token, names)) }
   },
   'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
-    const expiresAt = expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock())
+    const expiresAt =
+      expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock(), gateway.config.calendar)
     const { token, secret } = gateway.membership.issueToken(label, expiresAt, sessionOf(caller).member)
     return { token: tokenView(gateway, token, memberNames(gateway)), secret }
   },

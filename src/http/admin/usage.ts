@@ -4,9 +4,11 @@ import type * as S from '../../admin-api/schema.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
+import { nextStep, startOfStep, stepsBetween } from '../../lib/calendar.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
-import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import { DAY_MS } from '../../lib/spans.ts'
 import { labelsOf, ownersOf } from '../../observe/groups.ts'
+import { shownZone } from '../../observe/shown.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../../store/figures.ts'
 import { type LatencySample, type Measure, type SeriesBy, type SeriesRow, STEP_MS } from '../../store/insight.ts'
 import { isOfAccounts } from '../../store/usage.ts'
@@ -42,8 +44,8 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     requireTold(call, by, key)
     const { store, config } = call.gateway
     const range = {
-      sinceMs: since === undefined ? undefined : timeOf(since, 'since'),
-      untilMs: until === undefined ? undefined : timeOf(until, 'until'),
+      sinceMs: since === undefined ? undefined : timeOf(since, 'since', config.calendar),
+      untilMs: until === undefined ? undefined : timeOf(until, 'until', config.calendar),
     }
     requireOrder(range.sinceMs, range.untilMs)
     const { since: from, rows } = await store.insight.usage({ by, keyIds: keyIdsOf(call, key), ...range })
@@ -59,6 +61,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
         ...sumsView(figures, config.khrPerUsd),
       })),
       khr_per_usd: config.khrPerUsd,
+      ...shownZone(store.settings),
     }
   },
   'keys.usage': async (call, { id, since, until, step, most }) => {
@@ -95,14 +98,16 @@ const rangeOf = (
   untilText: string | undefined,
   asked: 'hour' | 'day' | undefined,
 ): Range => {
-  const end = untilText === undefined ? gateway.clock() : timeOf(untilText, 'until')
-  const start = sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since')
+  const end = untilText === undefined ? gateway.clock() : timeOf(untilText, 'until', gateway.config.calendar)
+  const start =
+    sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since', gateway.config.calendar)
   requireOrder(start, end)
   const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
-  const span = STEP_MS[step]
-  const since = startOfSpan(start, span)
-  const until = Math.ceil(end / span) * span
-  if ((until - since) / span > MOST_POINTS) {
+  const { calendar } = gateway.config
+  const since = startOfStep(start, step, calendar)
+  const last = startOfStep(end, step, calendar)
+  const until = last < end ? nextStep(last, step, calendar) : last
+  if ((until - since) / STEP_MS[step] > MOST_POINTS) {
     throw invalidRequest(`since: a range of at most ${MOST_POINTS} ${step}s can be shown at once.`, 'since')
   }
   return { step, since, until }
@@ -259,7 +264,7 @@ const line = (
   const at = new Map<number, Figures>()
   for (const row of rows) at.set(row.at, addFigures(at.get(row.at) ?? NO_FIGURES, row))
   const points: S.Point[] = []
-  for (let time = since; time < until; time += STEP_MS[step]) {
+  for (const time of stepsBetween(since, until, step, gateway.config.calendar)) {
     points.push({ at: iso(time), ...sumsView(at.get(time) ?? NO_FIGURES, khrPerUsd) })
   }
   return { totals: sumsView(rows.reduce(addFigures, NO_FIGURES), khrPerUsd), points }

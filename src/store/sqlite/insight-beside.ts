@@ -1,5 +1,6 @@
 // Answers the dashboard's queries where they hold nobody up: on a small database at once, on a large one in a thread.
 
+import type { Calendar } from '../../lib/calendar.ts'
 import { createThread } from '../../lib/thread.ts'
 import type { Insight } from '../insight.ts'
 import { type AnswerOf, answer, type InsightQueries, type QueryOf } from './insight.ts'
@@ -11,13 +12,14 @@ type Options = {
   /** On the server's connection. */
   own: InsightQueries
   path: string
+  calendar: Calendar
   /** Whether the database is, and `path` leads to it. */
   isLarge(): boolean
   /** Writes what is waiting, so that a query finds it. */
   settle(): void
 }
 
-export const createInsight = ({ own, path, isLarge, settle }: Options): InsightBeside => {
+export const createInsight = ({ own, path, calendar, isLarge, settle }: Options): InsightBeside => {
   const thread = createThread<InsightAsk, AnswerOf[keyof AnswerOf]>('store/sqlite/insight-thread.ts')
   const asked =
     <N extends keyof QueryOf>(name: N) =>
@@ -25,7 +27,7 @@ export const createInsight = ({ own, path, isLarge, settle }: Options): InsightB
       settle()
       if (!isLarge()) return answer(own, name, query)
       try {
-        return (await thread.ask({ path, name, query })) as AnswerOf[N]
+        return (await thread.ask({ path, zone: calendar.zone, name, query })) as AnswerOf[N]
       } catch {
         // A thread that cannot run, or a fault that the server's own connection will meet and name.
         return answer(own, name, query)

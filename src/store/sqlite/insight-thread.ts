@@ -1,17 +1,26 @@
 // The thread that answers the dashboard's queries on a large database.
 
 import { Database } from 'bun:sqlite'
+import { calendarOf, UTC } from '../../lib/calendar.ts'
 import { answerAsks } from '../../lib/thread.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { type AnswerOf, answerBeside, type QueryOf } from './insight.ts'
 
-export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = { path: string; name: N; query: QueryOf[N] }
+export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = {
+  path: string
+  zone: string
+  name: N
+  query: QueryOf[N]
+}
 
-answerAsks(({ path, name, query }: InsightAsk): AnswerOf[keyof QueryOf] => {
+let calendar = UTC
+
+answerAsks(({ path, zone, name, query }: InsightAsk): AnswerOf[keyof QueryOf] => {
+  if (calendar.zone !== zone) calendar = calendarOf(zone) ?? UTC
   const db = new Database(path, { readonly: true })
   try {
     db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-    return answerBeside(db, name, query)
+    return answerBeside(db, name, query, calendar)
   } finally {
     db.close(true)
   }

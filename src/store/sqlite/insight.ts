@@ -3,20 +3,21 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
-import {
-  type Insight,
-  type LatencyQuery,
-  type LatencySample,
-  type Measure,
-  type PageQuery,
-  type RefusedByCode,
-  type SeriesQuery,
-  type SeriesRow,
-  STEP_MS,
-  type Unfinished,
-  type UnfinishedQuery,
+import { type Calendar, dayFrom, stepsBetween } from '../../lib/calendar.ts'
+import { HOUR_MS, startOfSpan } from '../../lib/spans.ts'
+import type {
+  Insight,
+  LatencyQuery,
+  LatencySample,
+  Measure,
+  PageQuery,
+  RefusedByCode,
+  SeriesQuery,
+  SeriesRow,
+  Unfinished,
+  UnfinishedQuery,
 } from '../insight.ts'
+import { dayIn, hourIn } from './days.ts'
 import { ormOf } from './orm.ts'
 import { ALL_KEYS } from './refusals.ts'
 import { endBefore, lastRow, REFUSALS, readRows, rowAt } from './rows.ts'
@@ -43,18 +44,23 @@ export const answer = <N extends keyof Insight>(queries: InsightQueries, name: N
   queries[name](query)
 
 /** For a connection beside the writer's: as of one moment, though that writes on between the statements of a query. */
-export const answerBeside = <N extends keyof Insight>(db: Database, name: N, query: QueryOf[N]): AnswerOf[N] => {
-  const queries = insightQueries(db, ormOf(db))
+export const answerBeside = <N extends keyof Insight>(
+  db: Database,
+  name: N,
+  query: QueryOf[N],
+  calendar: Calendar,
+): AnswerOf[N] => {
+  const queries = insightQueries(db, ormOf(db), calendar)
   return db.transaction(() => answer(queries, name, query))()
 }
 
-export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQueries => ({
-  series: (query) => series(db, query),
+export const insightQueries = (db: Database, orm: BunSQLiteDatabase, calendar: Calendar): InsightQueries => ({
+  series: (query) => series(db, query, calendar),
   shares: (query) => ({
-    ofKeys: series(db, { ...query, by: 'key' }),
-    ofAll: series(db, { ...query, by: 'none', keyIds: undefined }),
+    ofKeys: series(db, { ...query, by: 'key' }, calendar),
+    ofAll: series(db, { ...query, by: 'none', keyIds: undefined }, calendar),
   }),
-  usage: (query) => readUsage(db, query),
+  usage: (query) => readUsage(db, query, calendar),
   exchangePage(query) {
     const { rows, next } = findRows(db, query)
     return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
@@ -65,18 +71,18 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
         `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
          GROUP BY 1 ORDER BY sum(${MEASURED[most]}) DESC LIMIT ?`,
       )
-      .all(startOfSpan(since, DAY_MS), until, ...(model === undefined ? [] : [model]), limit)
+      .all(calendar.dayOf(since), dayFrom(until, calendar), ...(model === undefined ? [] : [model]), limit)
       .map(({ id }) => id),
   // Hours are pruned by whole days, the oldest first.
-  hoursKept: (since) =>
-    db
-      .query<{ row: number }, [number]>(
-        `SELECT 1 AS row FROM usage_days
-         WHERE day >= ? AND day < coalesce(
-           (SELECT hour - hour % ${DAY_MS} FROM usage_hours ORDER BY hour LIMIT 1), ${Number.MAX_SAFE_INTEGER}
-         ) LIMIT 1`,
-      )
-      .get(startOfSpan(since, DAY_MS)) === null,
+  hoursKept(since) {
+    const oldest = db.query<{ hour: number }, []>('SELECT hour FROM usage_hours ORDER BY hour LIMIT 1').get()
+    const before = oldest === null ? Number.MAX_SAFE_INTEGER : calendar.dayOf(oldest.hour)
+    return (
+      db
+        .query<object, [number, number]>('SELECT 1 FROM usage_days WHERE day >= ? AND day < ? LIMIT 1')
+        .get(calendar.dayOf(since), before) === null
+    )
+  },
   latencies: (query) => latencies(db, query),
   refused: ({ since, until, keyIds }) =>
     db
@@ -94,44 +100,51 @@ const MEASURED: Readonly<Record<Measure, string>> = {
   requests: 'requests',
 }
 
-const series = (db: Database, query: SeriesQuery): SeriesRow[] => {
+const series = (db: Database, query: SeriesQuery, calendar: Calendar): SeriesRow[] => {
   const { step, by, since, until, keyIds, model } = query
   if (isApart(by)) {
-    const parts = sumsApart(db, by, STEP_MS[step], { from: since, end: until, keyIds })
-    return withRest(series(db, { ...query, by: 'none' }), parts, ({ at }) => at)
+    const parts = sumsApart(db, by, step, { from: since, end: until, keyIds }, calendar)
+    return withRest(series(db, { ...query, by: 'none' }, calendar), parts, ({ at }) => at)
   }
-  const span = STEP_MS[step]
   const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
   const within = model === undefined ? '' : 'AND model = ?'
   const modelValues = model === undefined ? [] : [model]
   const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
+  const startedOn = (rows: SeriesRow[]): SeriesRow[] =>
+    step === 'hour' ? rows : rows.map((row) => ({ ...row, at: calendar.startOf(row.at) }))
   if (isByOwner(by)) {
     const some = keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
-    return db
+    const [from, end] = step === 'hour' ? [since, until] : [calendar.dayOf(since), dayFrom(until, calendar)]
+    const rows = db
       .query<SeriesRow, SQLQueryBindings[]>(
         `SELECT ${column} AS at, ${ownerOf(by)} AS "group", ${SUMMED} FROM ${table} ${WITH_OWNERS}
          WHERE ${column} >= ? AND ${column} < ? ${within} ${some} GROUP BY 1, 2`,
       )
-      .all(since, until, ...modelValues, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
+      .all(from, end, ...modelValues, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
+    return startedOn(rows)
   }
   if (keyIds === undefined) {
     // The whole gateway: from its own sums, which have no keys.
-    return db
+    const at = step === 'hour' ? hourIn(since, until, calendar) : dayIn(since, until, calendar)
+    const rows = db
       .query<SeriesRow, SQLQueryBindings[]>(
-        `SELECT hour - hour % ? AS at, ${group} AS "group", ${SUMMED} FROM usage_models
+        `SELECT ${at} AS at, ${group} AS "group", ${SUMMED} FROM usage_models
          WHERE hour >= ? AND hour < ? ${within} GROUP BY 1, 2`,
       )
-      .all(span, since, until, ...modelValues)
+      .all(since, until, ...modelValues)
+    return startedOn(rows)
   }
-  const steps = Array.from({ length: Math.max(0, Math.ceil((until - since) / span)) }, (_, i) => since + i * span)
+  const begun = stepsBetween(since, until, step, calendar)
+  const steps = step === 'hour' ? begun : begun.map(calendar.dayOf)
   // One seek for each step and key: a range of steps would be scanned with all of its keys.
-  return db
+  const rows = db
     .query<SeriesRow, SQLQueryBindings[]>(
       `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
        WHERE ${column} IN (SELECT value FROM json_each(?)) AND key_id IN (SELECT value FROM json_each(?)) ${within}
        GROUP BY 1, 2`,
     )
     .all(JSON.stringify(steps), JSON.stringify(keyIds), ...modelValues)
+  return startedOn(rows)
 }
 
 type Condition = { sql: string; values: SQLQueryBindings[] }

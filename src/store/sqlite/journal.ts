@@ -5,7 +5,7 @@ import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { BudgetId, Spent } from '../../keys/budget.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import { isError, type Outcome, type Settlement } from '../../ledger/ledger.ts'
-import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
+import type { Calendar } from '../../lib/calendar.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
@@ -94,7 +94,13 @@ type TagRollup = { day: number; keyId: string; tag: string; figures: Figures }
 type Charged = { keys: Map<string, number>; budgets: Map<BudgetId, Spent>; passed: boolean }
 
 /** `path` undefined: an in-memory database, which no other process can open. */
-export const createJournal = (db: Database, path: string | undefined, ring: KeyRing, ofBudgets: BudgetRing) => {
+export const createJournal = (
+  db: Database,
+  path: string | undefined,
+  ring: KeyRing,
+  ofBudgets: BudgetRing,
+  calendar: Calendar,
+) => {
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
   const rollback = db.query('ROLLBACK')
@@ -211,13 +217,13 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       free.run(row)
       if (!ended.has(settled)) writeRow(settled)
       for (const [tool, calls] of Object.entries(settled.settlement.serverTools ?? {}))
-        addTool.run(startOfSpan(startedAt, DAY_MS), keyId, model, tool, calls)
-      const hour = startOfSpan(startedAt, HOUR_MS)
+        addTool.run(calendar.dayOf(startedAt), keyId, model, tool, calls)
+      const hour = calendar.hourOf(startedAt)
       const { provider = '', account = '' } = settled.settlement
       addTo(rollups, { hour, keyId, model }, settled)
       addTo(accounts, { hour, provider, account }, settled)
       const { tag } = settled.open
-      if (tag !== undefined) addTo(tags, { day: startOfSpan(startedAt, DAY_MS), keyId, tag }, settled)
+      if (tag !== undefined) addTo(tags, { day: calendar.dayOf(startedAt), keyId, tag }, settled)
       usedAt.set(keyId, Math.max(usedAt.get(keyId) ?? 0, startedAt))
       for (const id of budgets) addSpent(spent, id, settled)
     }
@@ -225,7 +231,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     for (const { hour, keyId, model, figures } of rollups.values()) {
       const sums = inOrder(figures)
       addHour.run(hour, keyId, model, ...sums)
-      addDay.run(startOfSpan(hour, DAY_MS), keyId, model, ...sums)
+      addDay.run(calendar.dayOf(hour), keyId, model, ...sums)
       const name = `${hour} ${model}`
       models.set(name, { hour, model, figures: addFigures(models.get(name)?.figures ?? NO_FIGURES, figures) })
       charges.set(keyId, (charges.get(keyId) ?? 0) + totalTokens(figures))

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type Calendar, UTC } from '../../lib/calendar.ts'
 import { createPrivate } from '../../lib/private-file.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
@@ -34,8 +35,11 @@ import { createTeams } from './teams.ts'
 import { createTokens } from './tokens.ts'
 import { readUsage } from './usage.ts'
 
-/** `clock`: milliseconds since the epoch, Date.now by default. `large`: the exchanges that make a database one, 50,000. */
-export type OpenOptions = { clock?: () => number; large?: number }
+/**
+ * `clock`: milliseconds since the epoch, Date.now by default. `calendar`: by which days and hours are summed, UTC by default.
+ * `large`: the exchanges that make a database one, 50,000.
+ */
+export type OpenOptions = { clock?: () => number; calendar?: Calendar; large?: number }
 
 /** The dashboard's queries on fewer exchanges take a few milliseconds, less than a thread takes to start. */
 const LARGE = 50_000
@@ -58,14 +62,14 @@ export const openStore = (named: string, options: OpenOptions = {}): Store => {
     }
     db = new Database(path, { create: true, readwrite: true })
     prepare(db, path)
-    return storeOf(db, path, { clock: Date.now, large: LARGE, ...options })
+    return storeOf(db, path, { clock: Date.now, calendar: UTC, large: LARGE, ...options })
   } catch (error) {
     db?.close()
     throw toStoreError(path, error)
   }
 }
 
-const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOptions>): Store => {
+const storeOf = (db: Database, path: string, { clock, calendar, large }: Required<OpenOptions>): Store => {
   const orm = ormOf(db)
   const transaction = orm.transaction.bind(orm)
   let sameFile: SameFile | undefined
@@ -90,11 +94,12 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
   const change = createChange(orm, clock)
   const ofBudgets = createBudgetRing(db, orm, change, clock)
   const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
-  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets)
-  const queries = createQueries(db, orm, clock)
+  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets, calendar)
+  const queries = createQueries(db, orm, clock, calendar)
   const refusals = createRefusals(db, path, journal.nextRow, journal.wrote)
   const insight = createInsight({
-    own: insightQueries(db, orm),
+    own: insightQueries(db, orm, calendar),
+    calendar,
     path,
     isLarge: () => path !== MEMORY && replaced === undefined && lastRow(db) >= large,
     settle: journal.settle,
@@ -174,7 +179,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     alerts: createAlertStore(orm, change),
     ...queries,
     insight,
-    usage: afterSettling((query) => readUsage(db, query)),
+    usage: afterSettling((query) => readUsage(db, query, calendar)),
     exchanges: afterSettling(queries.exchanges),
     lastUsed: afterSettling(queries.lastUsed),
     prune(beforeMs, batch) {

@@ -3,7 +3,8 @@
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import { type Calendar, startOfStep } from '../../lib/calendar.ts'
+import { DAY_MS } from '../../lib/spans.ts'
 import type { AuditRow, Store } from '../store.ts'
 import { endBefore, firstRow, newestFirst } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, refusals, reservations } from './schema.ts'
@@ -12,6 +13,7 @@ export const createQueries = (
   db: Database,
   orm: BunSQLiteDatabase,
   clock: () => number,
+  calendar: Calendar,
 ): Pick<Store, 'exchanges' | 'audit' | 'lastUsed' | 'prune'> => ({
   exchanges({ limit, id }) {
     const asked = (table: typeof exchanges | typeof reservations | typeof refusals): SQL | undefined =>
@@ -63,7 +65,7 @@ export const createQueries = (
     // Hours are removed by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`
       DELETE FROM usage_hours WHERE rowid IN (
-        SELECT rowid FROM usage_hours WHERE hour < ${startOfSpan(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
+        SELECT rowid FROM usage_hours WHERE hour < ${startOfStep(beforeMs, 'day', calendar)} ORDER BY hour LIMIT ${batch - old.length}
       ) RETURNING 1 AS row`)
     // Only blocks before the first row that is left: to later ones rows may still be added, for keys listed there once.
     const left = firstRow(db) ?? 0
@@ -86,9 +88,14 @@ export const createQueries = (
       ) RETURNING row`)
     const counts = orm.all<{ row: number }>(sql`
       DELETE FROM refused_hours WHERE rowid IN (
-        SELECT rowid FROM refused_hours WHERE key_id <> '' AND hour < ${startOfSpan(beforeMs, DAY_MS)}
+        SELECT rowid FROM refused_hours WHERE key_id <> '' AND hour < ${startOfStep(beforeMs, 'day', calendar)}
         LIMIT ${batch - gone - refused.length}
       ) RETURNING 1 AS row`)
-    return gone + refused.length + counts.length
+    const marks = orm.all<{ row: number }>(sql`
+      DELETE FROM budget_marks WHERE row IN (
+        SELECT row FROM (SELECT row, at FROM budget_marks ORDER BY row LIMIT ${batch - gone - refused.length - counts.length})
+        WHERE at < ${beforeMs}
+      ) RETURNING row`)
+    return gone + refused.length + counts.length + marks.length
   },
 })

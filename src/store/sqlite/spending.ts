@@ -2,8 +2,10 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
+import { type Calendar, dayFrom, type Step } from '../../lib/calendar.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageBy, UsageRow } from '../usage.ts'
+import { dayIn, hourIn } from './days.ts'
 import { SUMMED } from './schema.ts'
 
 /** Of a row of sums by key: the member whose key it is, and the team they are in now. '' where there is none. */
@@ -56,22 +58,40 @@ const APART = {
 
 type Span = { from: number; end: number; keyIds: readonly string[] | undefined }
 
-/** By account, provider or tag; `at` the beginning of the step. What had none is left to `withRest`. */
+/**
+ * By account, provider or tag; `at` the beginning of the step, 0 for the whole span. Tags are summed by the day. What had none is left
+ * to `withRest`.
+ */
 export const sumsApart = (
   db: Database,
   by: ByApart,
-  stepMs: number,
+  step: Step | undefined,
   { from, end, keyIds }: Span,
+  calendar: Calendar,
 ): (UsageRow & { at: number })[] => {
   const { table, span, group } = APART[by]
   const ofKeys = by === 'tag' && keyIds !== undefined
-  return db
+  const ofDays = span === 'day'
+  const at =
+    step === undefined
+      ? '0'
+      : ofDays
+        ? 'day'
+        : step === 'day'
+          ? dayIn(from, end, calendar)
+          : hourIn(from, end, calendar)
+  const endDay = end === Number.MAX_SAFE_INTEGER ? end : dayFrom(end, calendar)
+  const bounds = ofDays ? [calendar.dayOf(from), endDay] : [from, end]
+  const rows = db
     .query<UsageRow & { at: number }, SQLQueryBindings[]>(
-      `SELECT ${span} - ${span} % ? AS at, ${group} AS "group", ${SUMMED} FROM ${table}
+      `SELECT ${at} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
        WHERE ${span} >= ? AND ${span} < ? ${ofKeys ? 'AND key_id IN (SELECT value FROM json_each(?))' : ''}
        GROUP BY 1, 2 ORDER BY 2, 1`,
     )
-    .all(stepMs, from, end, ...(ofKeys ? [JSON.stringify(keyIds)] : []))
+    .all(...bounds, ...(ofKeys ? [JSON.stringify(keyIds)] : []))
+  return step !== undefined && (ofDays || step === 'day')
+    ? rows.map((row) => ({ ...row, at: calendar.startOf(row.at) }))
+    : rows
 }
 
 /** All of what is in `whole`: the parts, and what is in none of them as ''. */

@@ -2,9 +2,10 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
-import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
+import { type Calendar, dateOf, dayAfter, dayFrom, startOfStep } from '../../lib/calendar.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../usage.ts'
+import { dayIn } from './days.ts'
 import { SUMMED } from './schema.ts'
 import { type ByApart, byOwner, isApart, isByOwner, sumsApart, withRest } from './spending.ts'
 
@@ -12,42 +13,61 @@ import { type ByApart, byOwner, isApart, isByOwner, sumsApart, withRest } from '
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
  * falls into from its hours, as long as those are kept.
  */
-export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
+export const readUsage = (db: Database, query: UsageQuery, calendar: Calendar): UsageTable => {
   const { by, untilMs } = query
   if (isByOwner(by)) {
-    const { since, rows } = readUsage(db, { ...query, by: 'key' })
+    const { since, rows } = readUsage(db, { ...query, by: 'key' }, calendar)
     return { since, rows: byOwner(db, by, rows) }
   }
-  if (isApart(by)) return readApart(db, { ...query, by })
-  const since = startOf(db, query)
+  if (isApart(by)) return readApart(db, { ...query, by }, calendar)
+  const since = startOf(db, query, calendar)
   const told = query.sinceMs === undefined ? undefined : since
-  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
-  const firstDay = startOfSpan(since, DAY_MS)
-  const tools = toolsBy(db, query, firstDay, end)
+  const endDay = untilMs === undefined ? Number.MAX_SAFE_INTEGER : dayFrom(untilMs, calendar)
+  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : calendar.startOf(endDay)
+  const firstDay = calendar.dayOf(since)
+  const tools = toolsBy(db, query, firstDay, endDay)
   const withTools = (row: UsageRow): UsageRow => {
     const serverTools = tools.get(row.group)
     return serverTools === undefined ? row : { ...row, serverTools }
   }
-  if (isOfAllKeys(query)) return { since: told, rows: sum(db, MODELS, query, since, end).map(withTools) }
-  const nextDay = Math.min(firstDay + DAY_MS, end)
-  const cut = since > firstDay
+  const hours = (table: Sums, from: number, to: number): UsageRow[] => {
+    const [first, last] = query.by === 'day' ? extentOf(db, table, from, to) : [0, 0]
+    return sum(db, table, query, from, to, dayIn(first, last, calendar))
+  }
+  if (isOfAllKeys(query)) return { since: told, rows: hours(MODELS, since, end).map(withTools) }
+  const nextDay = Math.min(calendar.startOf(dayAfter(firstDay)), end)
+  const cut = since > calendar.startOf(firstDay)
   const groups = new Map<string, UsageRow>()
   for (const row of [
-    ...(cut ? sum(db, HOURS, query, since, nextDay) : []),
-    ...sum(db, DAYS, query, cut ? nextDay : firstDay, end),
+    ...(cut ? hours(HOURS, since, nextDay) : []),
+    ...sum(db, DAYS, query, cut ? dayAfter(firstDay) : firstDay, endDay, 'day'),
   ])
     groups.set(row.group, { group: row.group, ...addFigures(groups.get(row.group) ?? NO_FIGURES, row) })
   const rows = [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
   return { since: told, rows: rows.map(withTools) }
 }
 
+/** From the first hour that there are sums of to behind the last: zones have changed their clocks since long before. */
+const extentOf = (db: Database, { table, span }: Sums, from: number, to: number): [number, number] => {
+  const found = db
+    .query<{ first: number | null; last: number | null }, [number, number]>(
+      `SELECT min(${span}) AS first, max(${span}) AS last FROM ${table} WHERE ${span} >= ? AND ${span} < ?`,
+    )
+    .get(from, to)
+  return [found?.first ?? 0, (found?.last ?? 0) + 1]
+}
+
 /** By account, provider or tag, and what had none. */
-const readApart = (db: Database, query: UsageQuery & { by: ByApart }): UsageTable => {
+const readApart = (db: Database, query: UsageQuery & { by: ByApart }, calendar: Calendar): UsageTable => {
   const { by, keyIds, sinceMs, untilMs } = query
-  const from = startOfSpan(Math.max(0, sinceMs ?? 0), by === 'tag' ? DAY_MS : HOUR_MS)
-  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
-  const whole = keyIds === undefined ? sum(db, MODELS, query, from, end) : sum(db, DAYS, query, from, end)
-  const parts = sumsApart(db, by, Number.MAX_SAFE_INTEGER, { from, end, keyIds })
+  const from = startOfStep(Math.max(0, sinceMs ?? 0), by === 'tag' ? 'day' : 'hour', calendar)
+  const endDay = untilMs === undefined ? Number.MAX_SAFE_INTEGER : dayFrom(untilMs, calendar)
+  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : calendar.startOf(endDay)
+  const whole =
+    keyIds === undefined
+      ? sum(db, MODELS, query, from, end, 'hour')
+      : sum(db, DAYS, query, calendar.dayOf(from), endDay, 'day')
+  const parts = sumsApart(db, by, undefined, { from, end, keyIds }, calendar)
   const rows = withRest(
     whole,
     parts.map(({ at: _, ...row }) => row),
@@ -66,14 +86,18 @@ const toolsBy = (db: Database, { by, keyIds }: UsageQuery, from: number, end: nu
     )
     .all(from, end, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
   for (const { group, tool, calls } of rows) {
-    const name = by === 'day' ? utcDay(Number(group)) : String(group)
+    const name = nameOf(by, group)
     groups.set(name, { ...groups.get(name), [tool]: calls })
   }
   return groups
 }
 
-const groupOf = (by: UsageQuery['by'], span: string): string =>
-  by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : isApart(by) ? "''" : 'model'
+/** `day`: the day of a row, in SQL. */
+const groupOf = (by: UsageQuery['by'], day: string): string =>
+  by === 'day' ? day : by === 'key' ? 'key_id' : isApart(by) ? "''" : 'model'
+
+const nameOf = (by: UsageQuery['by'], group: string | number): string =>
+  by === 'day' ? dateOf(Number(group)) : String(group)
 
 const ofKeys = (keyIds: UsageQuery['keyIds']): string =>
   keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
@@ -86,16 +110,17 @@ const MODELS: Sums = { table: 'usage_models', span: 'hour' }
 const HOURS: Sums = { table: 'usage_hours', span: 'hour' }
 const DAYS: Sums = { table: 'usage_days', span: 'day' }
 
-const startOf = (db: Database, query: UsageQuery): number => {
-  const since = startOfSpan(Math.max(0, query.sinceMs ?? 0), HOUR_MS)
-  const firstDay = startOfSpan(since, DAY_MS)
-  if (isOfAllKeys(query) || since === firstDay) return since
-  const isKept = ({ table, span }: Sums): boolean =>
-    db
-      .query<object, number[]>(`SELECT 1 FROM ${table} WHERE ${span} >= ? AND ${span} < ? LIMIT 1`)
-      .get(firstDay, firstDay + DAY_MS) !== null
+const startOf = (db: Database, query: UsageQuery, calendar: Calendar): number => {
+  const since = calendar.hourOf(Math.max(0, query.sinceMs ?? 0))
+  const firstDay = calendar.dayOf(since)
+  const began = calendar.startOf(firstDay)
+  if (isOfAllKeys(query) || since === began) return since
+  const isKept = ({ table, span }: Sums, from: number, to: number): boolean =>
+    db.query<object, number[]>(`SELECT 1 FROM ${table} WHERE ${span} >= ? AND ${span} < ? LIMIT 1`).get(from, to) !==
+    null
   // Hours are removed by whole days.
-  return isKept(HOURS) || !isKept(DAYS) ? since : firstDay
+  const next = dayAfter(firstDay)
+  return isKept(HOURS, began, calendar.startOf(next)) || !isKept(DAYS, firstDay, next) ? since : began
 }
 
 /** By group, in its order. */
@@ -105,14 +130,13 @@ const sum = (
   { by, keyIds }: UsageQuery,
   from: number,
   end: number,
+  day: string,
 ): UsageRow[] => {
   return db
     .query<Figures & { group: string | number }, SQLQueryBindings[]>(
-      `SELECT ${groupOf(by, span)} AS "group", ${SUMMED} FROM ${table}
+      `SELECT ${groupOf(by, day)} AS "group", ${SUMMED} FROM ${table}
        WHERE ${span} >= ? AND ${span} < ? ${ofKeys(keyIds)} GROUP BY 1 ORDER BY 1`,
     )
     .all(from, end, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
-    .map((row) => ({ ...row, group: by === 'day' ? utcDay(Number(row.group)) : String(row.group) }))
+    .map((row) => ({ ...row, group: nameOf(by, row.group) }))
 }
-
-const utcDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-// The spans of time pages look at: counted back from now, or a month of UTC, as usage is kept by.
+// The spans of time pages look at: counted back from now, or a month of the gateway's time zone, as usage is kept by.
 
 import { HOUR_MS } from '../../../lib/spans.ts'
 
@@ -40,7 +40,9 @@ export const spanOf = (range: Range): { since: string; until: string; step: 'hou
   }
   const since = new Date(range)
   const end = Date.UTC(since.getUTCFullYear(), since.getUTCMonth() + 1)
-  return { since: since.toISOString(), until: new Date(Math.min(end, now)).toISOString(), step: 'day' }
+  // Dates without a time are those of the gateway's zone.
+  const until = end > now ? new Date(now).toISOString() : new Date(end).toISOString().slice(0, 10)
+  return { since: since.toISOString().slice(0, 10), until, step: 'day' }
 }
 
 const named = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })

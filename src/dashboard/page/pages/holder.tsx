@@ -139,6 +139,7 @@ const Shown = ({ record, history }: Seen) => {
             label="Tokens by day"
             at={history.days.map(({ at }) => at)}
             step="day"
+            zone={history.key.time_zone}
             series={[{ label: 'Tokens', values: history.days.map(({ tokens }) => tokens) }]}
             format={compact}
             scale={scale}

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { linesUpTo } from '../lib/axis.ts'
 import { type Look, REST } from '../lib/looks.ts'
+import { session } from '../lib/session.ts'
 import { isDark } from '../lib/theme.ts'
 import { colorOf, fillOf, isForced, Swatch } from './looks.tsx'
 
@@ -21,6 +22,8 @@ type Props = {
   at: string[]
   step: 'hour' | 'day'
   series: ChartSeries[]
+  /** By whose clocks days are named; by default the gateway's. */
+  zone?: string
   format: (value: number) => string
   /** The same on the axis, shorter. */
   scale: (value: number) => string
@@ -41,7 +44,19 @@ const loadPlot = async (): Promise<void> => {
   }
 }
 
-export const Chart = ({ label, at, step, series, format, scale, height = 240, looks: given }: Props) => {
+const zoneOf = (): string => session.value?.time_zone ?? 'UTC'
+
+export const Chart = ({
+  label,
+  at,
+  step,
+  series,
+  format,
+  scale,
+  height = 240,
+  looks: given,
+  zone = zoneOf(),
+}: Props) => {
   const looks = given ?? series.map((_, place) => ({ color: place % REST.color, pattern: 0 }))
   const host = useRef<HTMLDivElement>(null)
   const [under, setUnder] = useState<{ index: number; left: number; width: number }>()
@@ -75,7 +90,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, lo
       height,
       legend: { show: false },
       padding: [10, 22, 0, 0],
-      ...(step === 'day' ? { tzDate: (time) => Plot.tzDate(new Date(time * 1_000), 'Etc/UTC') } : {}),
+      ...(step === 'day' ? { tzDate: (time) => Plot.tzDate(new Date(time * 1_000), zone) } : {}),
       cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
       scales: {
         // The last bar stands on its step too: the axis ends where that step does.
@@ -93,7 +108,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, lo
           // The end of the last step is no step.
           values: (plot, splits) => {
             const last = plot.data[0].at(-1) ?? 0
-            return splits.map((time) => (time > last ? '' : tickOf(time, step)))
+            return splits.map((time) => (time > last ? '' : tickOf(time, step, zone)))
           },
         },
         {
@@ -151,7 +166,7 @@ export const Chart = ({ label, at, step, series, format, scale, height = 240, lo
               : { left: `${under.left + 80}px` }
           }
         >
-          <b>{stepLabel(at[index], step)}</b>
+          <b>{stepLabel(at[index], step, zone)}</b>
           {series.map(({ label: name, values }, at) =>
             values[index] ? (
               <span class="legend-row" key={name}>
@@ -176,21 +191,22 @@ const stacked = (rows: number[][]): number[][] => {
   })
 }
 
-const dayOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const hourOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const tickDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 const tickDate = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const tickHour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-const tickOf = (time: number, step: 'hour' | 'day'): string => {
+const tickOf = (time: number, step: 'hour' | 'day', timeZone: string): string => {
   const at = new Date(time * 1_000)
-  if (step === 'day') return tickDay.format(at)
+  if (step === 'day') return at.toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone })
   return at.getHours() === 0 ? tickDate.format(at) : tickHour.format(at)
 }
 
-/** Days are days of UTC, hours are shown in the viewer's zone. */
-const stepLabel = (iso: string, step: 'hour' | 'day'): string =>
-  step === 'day' ? `${dayOf.format(new Date(iso))} UTC` : hourOf.format(new Date(iso))
+/** Days are those of the gateway's zone, hours are shown in the viewer's. */
+const stepLabel = (iso: string, step: 'hour' | 'day', timeZone: string): string => {
+  const at = new Date(iso)
+  if (step === 'hour') return hourOf.format(at)
+  return `${at.toLocaleDateString(undefined, { dateStyle: 'medium', timeZone })} ${timeZone}`
+}
 
 /** The shape of a few weeks in the height of a line. */
 export const Spark = ({ values, label }: { values: number[]; label: string }) => {
