@@ -91,10 +91,11 @@ export const createQueries = (
         SELECT rowid FROM refused_hours WHERE key_id <> '' AND hour < ${startOfStep(beforeMs, 'day', calendar)}
         LIMIT ${batch - gone - refused.length}
       ) RETURNING 1 AS row`)
+    // The last one stays, so that its number is not given again.
     const marks = orm.all<{ row: number }>(sql`
       DELETE FROM budget_marks WHERE row IN (
         SELECT row FROM (SELECT row, at FROM budget_marks ORDER BY row LIMIT ${batch - gone - refused.length - counts.length})
-        WHERE at < ${beforeMs}
+        WHERE at < ${beforeMs} AND row < (SELECT max(row) FROM budget_marks)
       ) RETURNING row`)
     return gone + refused.length + counts.length + marks.length
   },
