@@ -2,7 +2,7 @@
 // it held than is bounded.
 
 /** What one batch holds at most, and how long the first of it waits. */
-const BATCH = 512
+const BATCH = 128
 const GATHER_MS = 5_000
 /** What waits at most; more is dropped, and counted. */
 export const MOST_HELD = 4_096

@@ -23,7 +23,7 @@ export const Audit = () => {
     <>
       <PageHead
         title="Audit"
-        lead="Every change of keys, members, tokens and settings, and who signed in. Entries cannot be altered here."
+        lead="Every change of keys, members, tokens and settings, who signed in, and what alerts were sent. Entries cannot be altered here."
       >
         {query.target && <Button onClick={() => setQuery({ target: '' })}>Show all</Button>}
       </PageHead>
