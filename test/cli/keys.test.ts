@@ -34,6 +34,7 @@ describe('keys create', () => {
       id: expect.stringMatching(/^key_/),
       key: expect.stringMatching(/^sk-sl-[0-9A-Za-z]{43}$/),
       label: 'alice',
+      last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
       tokens_total: 5000,
       tokens_extra: 0,
       tokens_used: 0,

@@ -78,7 +78,9 @@ describe('the same words', () => {
       ),
     )
     const [here, there] = keys
-    expect(there).toEqual({ ...here, id: there.id, key: there.key, created_at: there.created_at })
+    const { id, key, last_four, created_at } = there
+    expect(there).toEqual({ ...here, id, key, last_four, created_at })
+    expect(last_four).toBe(key.slice(-4))
     expect(Object.keys(there)).toEqual(Object.keys(here))
     expect(there.models).toEqual(['vendorA-opus-4-8', 'vendorB-*'])
     expect((await desk.get('/v1/usage', { 'x-api-key': there.key })).status).toBe(200)
