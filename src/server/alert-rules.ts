@@ -52,7 +52,9 @@ const whenChanged = (
   }
 }
 
-const isLive = (key: Key, now: number): boolean => key.revokedAt === undefined && key.expiresAt > now
+/** What the gateway made for a page is nobody's to top up. */
+const isLive = ({ purpose, revokedAt, expiresAt }: Key, now: number): boolean =>
+  purpose === undefined && revokedAt === undefined && expiresAt > now
 
 const quotas = (gateway: Gateway): Rule => {
   const { store, live, clock, config } = gateway

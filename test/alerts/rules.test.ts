@@ -52,6 +52,13 @@ const use = (id: string, tokens: number): void => {
 }
 
 describe('a quota', () => {
+  test('of the playground’s key is told of to nobody', () => {
+    const { id } = gateway.issue({ tokensTotal: 1_000, purpose: 'playground' })
+    use(id, 1_000)
+    expect(subjects('quota')).toEqual([])
+    expect(subjects('expiring')).not.toContain(id)
+  })
+
   test.each([
     [79, undefined],
     [80, 80],
