@@ -415,6 +415,37 @@ describe('with a provider that takes its time', () => {
     expect((await large.closed).code).toBeGreaterThanOrEqual(1006)
   })
 
+  /** A connection that has become a WebSocket, and on which a test writes its own bytes. */
+  const raw = async (): Promise<net.Socket> => {
+    const socket = net.connect(Number(new URL(gateway.url).port), '127.0.0.1')
+    const lines = ['GET /v1/responses HTTP/1.1', 'host: x', 'connection: Upgrade', 'upgrade: websocket']
+    const key = Buffer.from('0123456789abcdef').toString('base64')
+    const more = ['sec-websocket-version: 13', `sec-websocket-key: ${key}`, `authorization: Bearer ${gateway.secret}`]
+    socket.write([...lines, ...more, '', ''].join('\r\n'))
+    await new Promise((resolve) => socket.once('data', resolve))
+    return socket
+  }
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['half of its connection closed', (socket) => socket.end()],
+    ['a frame that is not masked', (socket) => socket.write(Buffer.from([0x81, 0x02, 0x7b, 0x7d]))],
+    ['a frame of no kind', (socket) => socket.write(Buffer.from([0x83, 0x80, 0, 0, 0, 0]))],
+    ['its connection reset', (socket) => socket.resetAndDestroy()],
+  ])('a client with %s ends its answer', async (_, leave) => {
+    const held = gate()
+    await start(() => ({ headers: sse, steps: [begun, held, ended] }))
+    const socket = await raw()
+    socket.on('error', () => undefined)
+    socket.write(frameOf(JSON.stringify(create({ input: 'x' }))))
+    const request = await provider.arrived(0)
+    leave(socket)
+    expect(await request.closed).toBe('aborted')
+    held.open()
+    await gateway.idle()
+    expect(gateway.server.gateway.sockets.count).toBe(0)
+    socket.destroy()
+  })
+
   test('a client that does not read holds the provider back', async () => {
     const chunk = word('x'.repeat(64 * 1024))
     let made = 0
@@ -424,21 +455,9 @@ describe('with a provider that takes its time', () => {
       yield ended
     }
     await start(() => ({ headers: sse, steps: steps() }))
-    const socket = net.connect(Number(new URL(gateway.url).port), '127.0.0.1')
-    const key = Buffer.from('0123456789abcdef').toString('base64')
-    const lines = [
-      'GET /v1/responses HTTP/1.1',
-      'host: x',
-      'connection: Upgrade',
-      'upgrade: websocket',
-      'sec-websocket-version: 13',
-    ]
-    socket.write(
-      [...lines, `sec-websocket-key: ${key}`, `authorization: Bearer ${gateway.secret}`, '', ''].join('\r\n'),
-    )
-    await new Promise((resolve) => socket.once('data', resolve))
+    const socket = await raw()
     socket.pause()
-    socket.write(masked(JSON.stringify(create({ input: 'x' }))))
+    socket.write(frameOf(JSON.stringify(create({ input: 'x' }))))
     const request = await provider.arrived(0)
     let before = -1
     // Until it takes no more: what lies between is full.
@@ -470,7 +489,7 @@ describe('with a provider that takes its time', () => {
 })
 
 /** A text frame as clients send it. */
-const masked = (text: string): Buffer => {
+const frameOf = (text: string): Buffer => {
   const payload = Buffer.from(text)
   const head = Buffer.from([0x81, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0])
   return Buffer.concat([head, payload])
