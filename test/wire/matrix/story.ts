@@ -23,7 +23,8 @@ export type Piece =
   | { text: string; cites?: string[] }
   | { refusal: string }
   | { thought: string; seal?: string }
-  | ({ call: string; name: string; input: string; custom?: true; namespace?: string } & Own)
+  /** `heard`: the name that the model writes for the tool. */
+  | ({ call: string; name: string; input: string; custom?: true; namespace?: string; heard?: string } & Own)
 
 export type Turn =
   | { role: 'system'; parts: Shown[] }
@@ -61,6 +62,8 @@ export type Answer = {
   pieces: Piece[]
   finish: 'stop' | 'calls' | 'length' | 'refusal' | 'filter' | { stopSequence: string }
   usage: Figures
+  /** The vendor calls it complete, however it finished. */
+  lies?: true
   /** Deltas of parallel calls are interleaved, on wires that allow it. */
   overlap?: true
   /** Usage is reported only at the very end, on wires that allow it. */

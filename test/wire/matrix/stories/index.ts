@@ -3,10 +3,11 @@
 import { CHAT_WIRES, type ChatWire } from '../../../../src/ir/wire.ts'
 import type { Story } from '../story.ts'
 import { ACTING } from './acting.ts'
+import { NEARLY } from './nearly.ts'
 import { SPEAKING } from './speaking.ts'
 import { THINKING } from './thinking.ts'
 
-export const STORIES: Story[] = [...SPEAKING, ...ACTING, ...THINKING]
+export const STORIES: Story[] = [...SPEAKING, ...ACTING, ...THINKING, ...NEARLY]
 
 /** Whether this client can ask the story and this vendor tell it. */
 export const plays = (story: Story, client: ChatWire, vendor: ChatWire): boolean =>

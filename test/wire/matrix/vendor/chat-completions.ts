@@ -18,13 +18,13 @@ const usage = ({ input, cacheRead = 0, cacheWrite = 0, output, reasoning = 0 }: 
 })
 
 const FINISH = { stop: 'stop', calls: 'tool_calls', length: 'length', refusal: 'stop', filter: 'content_filter' }
-const finishOf = ({ finish }: Answer): string => (typeof finish === 'string' ? FINISH[finish] : 'stop')
+const finishOf = ({ finish, lies }: Answer): string => (lies || typeof finish !== 'string' ? 'stop' : FINISH[finish])
 
 type Call = Extract<Piece, { call: string }>
 const callsOf = (answer: Answer): Call[] => answer.pieces.filter((piece) => 'call' in piece)
 
-const call = ({ call: id, name, namespace, input, custom }: Call): JsonObject => {
-  const sent = namespace === undefined ? name : `${namespace}__${name}`
+const call = ({ call: id, name, namespace, input, custom, heard }: Call): JsonObject => {
+  const sent = heard ?? (namespace === undefined ? name : `${namespace}__${name}`)
   return custom
     ? { id, type: 'custom', custom: { name: sent, input } }
     : { id, type: 'function', function: { name: sent, arguments: input } }

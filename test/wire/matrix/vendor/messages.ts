@@ -35,7 +35,7 @@ const parsed = (input: string): JsonObject => {
 
 const block = (piece: Piece): JsonObject => {
   if ('call' in piece) {
-    const name = piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`
+    const name = piece.heard ?? (piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`)
     const input = piece.custom ? { input: piece.input } : parsed(piece.input)
     return { type: 'tool_use', id: piece.call, name, input, caller: { type: 'direct' } }
   }
@@ -47,7 +47,8 @@ const block = (piece: Piece): JsonObject => {
   return { type: 'text', text: piece.text, citations: piece.cites?.map(citation) ?? null }
 }
 
-const stop = ({ finish }: Answer): JsonObject => {
+const stop = ({ finish: told, lies }: Answer): JsonObject => {
+  const finish = lies ? 'stop' : told
   const words = { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', refusal: 'refusal', filter: 'refusal' }
   const reason = typeof finish === 'string' ? words[finish] : 'stop_sequence'
   return {

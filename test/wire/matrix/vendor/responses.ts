@@ -41,7 +41,7 @@ const item = (piece: Piece, index: number, cut: boolean): JsonObject => {
     }
   }
   if ('call' in piece) {
-    const { call, name, input, namespace, own } = piece
+    const { call, name: known, input, namespace, own, heard: name = known } = piece
     if (own !== undefined) return { id: `own_Vendor${index}`, call_id: call, status, ...own }
     const named = { call_id: call, name, ...(namespace === undefined ? {} : { namespace }) }
     return piece.custom
@@ -51,8 +51,8 @@ const item = (piece: Piece, index: number, cut: boolean): JsonObject => {
   return { id: `msg_Vendor${index}`, type: 'message', status, role: 'assistant', content: [content(piece)] }
 }
 
-const cutBy = ({ finish }: Answer): string | undefined =>
-  finish === 'length' ? 'max_output_tokens' : finish === 'filter' ? 'content_filter' : undefined
+const cutBy = ({ finish, lies }: Answer): string | undefined =>
+  lies ? undefined : finish === 'length' ? 'max_output_tokens' : finish === 'filter' ? 'content_filter' : undefined
 
 const base: JsonObject = {
   id: 'resp_Vendor',
