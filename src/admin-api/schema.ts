@@ -406,6 +406,7 @@ export const ExplainedExchange = Type.Object({
   }),
   attempts: Type.Array(Attempt),
   server_tools: ServerToolCalls,
+  fees_micro_usd: Type.Integer({ minimum: 0, description: 'The part of the cost that is of those calls.' }),
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
   raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })
@@ -454,6 +455,9 @@ export const Model = Type.Object({
     ),
     service_tiers: Type.Record(Type.String(), Type.Number(), {
       description: 'So many times as much, by the class of service that the provider tells.',
+    }),
+    per_call: Type.Record(Type.String(), Type.Number(), {
+      description: 'USD for a call of a tool that runs at the vendor.',
     }),
   }),
   fallbacks: Type.Array(Type.String()),

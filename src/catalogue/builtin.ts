@@ -34,14 +34,24 @@ const cached = (input: number, output: number, serviceTiers?: Price['serviceTier
   ...(serviceTiers === undefined ? {} : { serviceTiers }),
 })
 
+/** USD a call, of tools that run at each vendor: ten for a thousand searches of the web, two and a half of files. */
+const FEES: Readonly<Record<string, Price['perCall']>> = {
+  vendor_a: { web_search: 0.01 },
+  vendor_b: { web_search: 0.01, file_search: 0.0025 },
+}
+
 /** vendor_b's with a window of a million tokens: long prompts cost twice as much, and their answers half as much again. */
 const lengthy = (price: Price): Price => {
   const { input, output, cacheRead, cacheWrite } = price
   return { ...price, long: { ...usd(input * 2, output * 1.5, cacheRead * 2, cacheWrite * 2), above: 272_000 } }
 }
 
+const priced = (price: Price, perCall: Price['perCall']): Price =>
+  perCall === undefined ? price : { ...price, perCall }
+
 const model = ({ context, released, quirks = {}, kind = 'text', ...row }: Row): Model => ({
   ...row,
+  price: kind === 'text' ? priced(row.price, FEES[row.provider]) : row.price,
   kind,
   inputModalities: row.inputModalities ?? (kind === 'image' ? ['text'] : ['text', 'image']),
   outputModalities: kind === 'image' ? ['image'] : ['text'],

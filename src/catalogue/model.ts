@@ -17,8 +17,13 @@ export type Rates = { input: number; output: number; cacheRead: number; cacheWri
 /**
  * `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`.
  * `serviceTiers`: so many times as much, by the class of service and the region that the provider told; 1 for others.
+ * `perCall`: USD for a call of a tool that runs at the vendor, by its name; nothing for others.
  */
-export type Price = Rates & { long?: Rates & { above: number }; serviceTiers?: Readonly<Record<string, number>> }
+export type Price = Rates & {
+  long?: Rates & { above: number }
+  serviceTiers?: Readonly<Record<string, number>>
+  perCall?: Readonly<Record<string, number>>
+}
 
 export type Model = {
   /** The catalogue id: what answers, the ledger and permissions name. */

@@ -3,6 +3,7 @@
 import { BUILTIN_ALIASES } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Modality, Model, Price, Rates } from '../catalogue/model.ts'
+import { serverToolName } from '../ir/server-tools.ts'
 import { KINDS, type Kind } from '../ir/wire.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
@@ -158,7 +159,7 @@ const readPrice = (reader: Reader, path: string, file: FilePrice, { provider, pr
   // A new model's cached input costs what its input costs unless the file says otherwise.
   const cached = provider === '' ? file.input : undefined
   const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
-  const { long_context: long, service_tiers: serviceTiers = price.serviceTiers } = file
+  const { long_context: long, service_tiers: serviceTiers = price.serviceTiers, per_call: fees } = file
   // Another price's is none of a price that is set here.
   const kept = RATES.some((name) => file[name] !== undefined) ? undefined : price.long
   const longer = long === undefined ? kept : { ...readRates(long, rates), above: long.above }
@@ -166,12 +167,17 @@ const readPrice = (reader: Reader, path: string, file: FilePrice, { provider, pr
     ...rates,
     ...(longer === undefined ? {} : { long: longer }),
     ...(serviceTiers === undefined ? {} : { serviceTiers }),
+    ...(fees === undefined && price.perCall === undefined ? {} : { perCall: { ...price.perCall, ...named(fees) } }),
   }
 }
 
+/** Tools by the one name that each has here. */
+const named = (fees: FilePrice['per_call'] = {}): Record<string, number> =>
+  Object.fromEntries(Object.entries(fees).map(([tool, fee]) => [serverToolName(tool), fee]))
+
 const RATES = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
-type FileRates = Omit<FilePrice, 'long_context' | 'service_tiers'>
+type FileRates = Omit<FilePrice, 'long_context' | 'service_tiers' | 'per_call'>
 
 const readRates = (file: FileRates, otherwise: Rates): Rates => {
   // One that is set for five minutes is not for the hour of another price.

@@ -21,6 +21,7 @@ ${providers}# models:                         # extends or overrides the built-i
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
 #   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
 #   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2.5, fast: 2.5 } } }   # times as much
+#   vendorA-sonnet-5: { price: { per_call: { web_search: 0.01 } } }   # USD a call of a tool that runs at the vendor
 #   text-embedding-3-small: { provider: vendor_b, kind: embedding, price: { input: 0.02, output: 0 } }
 #   whisper-1: { provider: vendor_b, kind: transcription, tokens_per_second: 10, price: { input: 10, output: 0 } }
 #   tts-1: { provider: vendor_b, kind: speech, tokens_per_character: 1, price: { input: 15, output: 0 } }

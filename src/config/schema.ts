@@ -237,6 +237,12 @@ const Model = Type.Object(
               },
             ),
           ),
+          per_call: Type.Optional(
+            Type.Record(Type.String(), Type.Number({ description: 'USD for a call', minimum: 0, maximum: 1000 }), {
+              description:
+                'By tools that run at the vendor (web_search, code_execution, file_search, image_generation and the like): USD for one call, so that 10 for a thousand searches is 0.01',
+            }),
+          ),
         },
         closed,
       ),

@@ -1,7 +1,9 @@
 // What an exchange costs: whole micro-USD, from tokens and the model's prices.
 
 import type { Price, Rates } from '../catalogue/model.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
+import { toCount } from './figures.ts'
 
 /** Prices are scaled to whole millionths of a micro-USD per token: sums are exact, so that 0.5 rounds up. */
 export const SCALE = 1_000_000
@@ -26,6 +28,16 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
     hour * scaled(rates.cacheWrite1h ?? rates.cacheWrite) +
     (usage.output ?? 0) * scaled(rates.output) +
     SCALE / 2
+  return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
+}
+
+/** Micro-USD of the calls of tools that ran at the vendor, rounded half up once; those without a price cost nothing. */
+export const feesMicroUsd = (calls: ServerToolCalls | undefined, price: Price | undefined): number => {
+  const fees = price?.perCall
+  if (calls === undefined || fees === undefined) return 0
+  let units = SCALE / 2
+  for (const [tool, count] of Object.entries(calls))
+    if (Object.hasOwn(fees, tool)) units += toCount(count) * Math.round((fees[tool] ?? 0) * 1e6 * SCALE)
   return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
 }
 

@@ -9,7 +9,7 @@ import { START_TRIES } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
 import { admit, requireLeft } from './admission.ts'
 import { type Bound, boundOf, mostOf, type Per, perOf, quotaOf, TOKENS, timesOf } from './bounds.ts'
-import { costMicroUsd } from './cost.ts'
+import { costMicroUsd, feesMicroUsd } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
 import type { Ledger, ReserveAsk, Resumed, Settled, Settlement } from './ledger.ts'
@@ -109,7 +109,8 @@ export const createLedger = ({
   const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): Settled => {
     const usage = wholeCounts(how.usage)
     const price = exchange.prices(how.model ?? exchange.model)
-    const cost = costMicroUsd(usage, price)
+    const fees = feesMicroUsd(how.serverTools, price)
+    const cost = Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER)
     journal.charge(exchange, { tokens: totalTokens(usage), microUsd: cost })
     const key = keys.get(exchange.keyId)
     const settled: SettledExchange = {
@@ -123,7 +124,7 @@ export const createLedger = ({
       },
       endedAt: clock(),
       costMicroUsd: cost,
-      feesMicroUsd: 0,
+      feesMicroUsd: fees,
       rawUsage: toText(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     }
@@ -265,6 +266,7 @@ const clamped = ({ open, settlement, ...settled }: SettledExchange, price: Price
     open,
     settlement: { outcome, usage, estimated: true, status, errorCode, attempts, model, totalMs: undefined },
     costMicroUsd: costMicroUsd(usage, price),
+    feesMicroUsd: 0,
     rawUsage: undefined,
     leftAfter: undefined,
     replaces: true,

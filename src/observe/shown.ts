@@ -111,6 +111,7 @@ export const shownModel = (model: Model): ShownModel => ({
     long_context:
       model.price.long === undefined ? null : { above: model.price.long.above, ...shownRates(model.price.long) },
     service_tiers: { ...model.price.serviceTiers },
+    per_call: { ...model.price.perCall },
   },
 })
 

@@ -260,6 +260,12 @@ describe('a configuration', () => {
       cacheRead: 0.5,
       cacheWrite: 5,
       serviceTiers: { flex: 0.5, priority: 2.5, fast: 2.5 },
+      perCall: { web_search: 0.01, file_search: 0.0025 },
+    })
+    // Tools by the name that each has here, whatever its vendor's version is called.
+    expect(priceOf('{ price: { per_call: { web-search_20250305: 0.02, mcp: 0 } } }')).toEqual({
+      ...built,
+      perCall: { web_search: 0.02, file_search: 0.0025, mcp: 0 },
     })
   })
 

@@ -1,8 +1,8 @@
 // Costs in whole micro-USD.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costMicroUsd } from '../../src/ledger/cost.ts'
+import { costMicroUsd, feesMicroUsd } from '../../src/ledger/cost.ts'
 
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
@@ -68,4 +68,27 @@ test('the cost is the exact sum rounded half up', () => {
       expect(costMicroUsd({ input, output }, price(a / 1e6, b / 1e6))).toBe(Number(cost))
     }),
   )
+})
+
+describe('fees of calls', () => {
+  const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, perCall: { web_search: 0.01, file_search: 0.0025 } }
+  test.each<[string, Record<string, number> | undefined, number]>([
+    ['none', undefined, 0],
+    ['one search', { web_search: 1 }, 10_000],
+    ['several tools', { web_search: 20, file_search: 3 }, 207_500],
+    ['a tool without a price', { mcp: 9, web_search: 2 }, 20_000],
+    ['what is no count', { web_search: -4, file_search: Number.NaN }, 0],
+    ['a name of every object', { constructor: 3, __proto__: 2 } as never, 0],
+  ])('of %s', (_what, calls, fees) => {
+    expect(feesMicroUsd(calls, price)).toBe(fees)
+  })
+
+  test('below a micro-USD are rounded once, over all of them', () => {
+    const tiny = { ...price, perCall: { web_search: 0.000_000_3 } }
+    expect([1, 2, 10].map((count) => feesMicroUsd({ web_search: count }, tiny))).toEqual([0, 1, 3])
+  })
+
+  test('are nothing without a price', () => {
+    expect(feesMicroUsd({ web_search: 5 }, undefined)).toBe(0)
+  })
 })

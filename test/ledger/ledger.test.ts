@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
+import { budgetOf, termsOf } from '../../src/keys/budget.ts'
 import type { Settlement } from '../../src/ledger/ledger.ts'
 import type { ExchangeRow } from '../../src/store/usage.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
@@ -758,4 +759,22 @@ test('progress of very many is written in several groups, and all of it when the
 test('two ledgers never share a store', () => {
   const { store } = setUp()
   expect(() => bench(store)).toThrow('already has its ledger')
+})
+
+test('fees of calls are in the cost, in sums and in budgets, and told apart on the row, by the model that answered', async () => {
+  const store = open()
+  const { key } = store.keys.issue(newKey({ budget: termsOf({ usd: 5 }) }), ACTOR)
+  const priced = { ...PRICE, perCall: { web_search: 0.01 } }
+  const { ledger, reserve } = bench(store, undefined, (id) => (id === 'searcher' ? priced : PRICE))
+  const calls = { web_search: 20, web_fetch: 3 }
+  ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls, model: 'searcher' }))
+  ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls }))
+  ledger.flush()
+  const tokens = 100 * 5 + 50 * 25
+  expect(store.exchanges({ limit: 2 }).map(({ costMicroUsd, feesMicroUsd }) => [costMicroUsd, feesMicroUsd])).toEqual([
+    [tokens, null],
+    [tokens + 200_000, 200_000],
+  ])
+  expect(store.usage({ by: 'key' }).rows[0]?.costMicroUsd).toBe(2 * tokens + 200_000)
+  expect(store.budgets.get(budgetOf('key', key.id))?.used.microUsd).toBe(2 * tokens + 200_000)
 })

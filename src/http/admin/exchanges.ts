@@ -83,6 +83,7 @@ const explain = (gateway: Gateway, row: ExchangeRow, isMember: boolean): S.Expla
     },
     attempts,
     server_tools: row.serverTools ?? {},
+    fees_micro_usd: row.feesMicroUsd ?? 0,
     dropped: row.dropped ?? [],
     raw_usage: row.rawUsage === null ? null : JSON.parse(row.rawUsage),
   }

@@ -132,6 +132,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
                   {Object.entries(of.server_tools)
                     .map(([name, calls]) => `${name} ${count(calls)}`)
                     .join(', ')}
+                  {of.fees_micro_usd > 0 && `: ${usdFine(of.fees_micro_usd)} of the cost`}
                 </dd>
               </>
             )}
