@@ -107,7 +107,7 @@ describe('the same words', () => {
       const changed = await type('keys', 'update', id, ...words, '--json')
       expect(JSON.parse(changed.out)).toMatchObject({
         ...{ id, label: 'new', tokens_total: 150, models: ['vendorB-4o'], rpm: 0, tpm: 5 },
-        expires_at: '2031-05-01T00:00:00.000Z',
+        expires_at: '2031-05-02T00:00:00.000Z',
       })
     }
     for (const [, type] of WAYS) {
