@@ -7,7 +7,7 @@ import { budgetOf, GATEWAY, termsOf, type WrittenBudget } from '../../src/keys/b
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { type Gate, gate } from '../support/provider/scripted.ts'
-import { CROSSINGS, capOf, type Money, spoken, startMoney } from './support.ts'
+import { CROSSINGS, capOf, exchangesOf, type Money, spoken, startMoney } from './support.ts'
 
 /** Round figures: a token of a prompt costs 2 micro-USD at most, one of an answer 10. */
 const PRICE = { input: 2, output: 10, cacheRead: 1, cacheWrite: 2 }
@@ -91,7 +91,7 @@ describe('200 clients at once on keys whose', () => {
     expect(let_in).toBeGreaterThanOrEqual(CALLS)
     for (const response of all.filter(({ status }) => status !== 200)) expect([402, 429]).toContain(response.status)
     const budget = store().budgets.get(id)
-    const rows = store().exchanges({ limit: let_in })
+    const rows = exchangesOf(store()).slice(0, let_in)
     expect(budget?.used.microUsd).toBe(rows.reduce((sum, row) => sum + row.costMicroUsd, 0))
     expect(budget?.used.microUsd).toBeLessThanOrEqual(CALLS * each)
     expect(money.server.gateway.ledger.heldOf(id)).toEqual({ tokens: 0, microUsd: 0 })
@@ -225,9 +225,7 @@ describe('what was used', () => {
       0,
     )
     const tokens = told.reduce((sum, { input, cached, output }) => sum + input + cached + output, 0)
-    const rows = store()
-      .exchanges({ limit: told.length + 5 })
-      .filter((row) => row.keyId === id)
+    const rows = exchangesOf(store()).filter((row) => row.keyId === id)
     expect(rows.reduce((sum, row) => sum + row.costMicroUsd, 0)).toBe(invoice)
     for (const by of ['key', 'day', 'model'] as const) {
       const sums = store().usage({ by, keyIds: [id] }).rows

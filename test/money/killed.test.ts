@@ -14,7 +14,7 @@ import type { Store } from '../../src/store/store.ts'
 import { type Child, endAll, launch, PROGRAM } from '../binary/support/process.ts'
 import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { requestOn, spoken, toldButOpen, totalOf } from './support.ts'
+import { exchangesOf, requestOn, spoken, toldButOpen, totalOf } from './support.ts'
 
 const KILLS = Number(process.env.SLUICE_KILLS ?? 3)
 const CLIENTS = 200
@@ -174,7 +174,7 @@ describe('a server that is killed', () => {
       const asked = provider.requests.length - from
       for (let start = 0; start < 2; start++) {
         recovered((store) => {
-          const rows = store.exchanges({ limit: 1_000_000 })
+          const rows = exchangesOf(store)
           const known = new Map(rows.map((row) => [row.id, row]))
           expect(known.size).toBe(rows.length)
           // Every call of the provider had its reservation before; no request was reserved twice.

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Gate, gate } from '../support/provider/scripted.ts'
-import { booksOf, CROSSINGS, capOf, type Money, spoken, startMoney, totalOf } from './support.ts'
+import { booksOf, CROSSINGS, capOf, exchangesOf, type Money, spoken, startMoney, totalOf } from './support.ts'
 
 let money: Money
 beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('a prompt that was longer than it looked', () => {
       rounds.push(status)
     }
     expect(rounds.at(-1)).toBe(402)
-    const rows = money.server.gateway.store.exchanges({ limit: 1_000 }).filter(({ keyId }) => keyId === id)
+    const rows = exchangesOf(money.server.gateway.store).filter(({ keyId }) => keyId === id)
     const overspent = money.key(id).tokensUsed - 5_000
     const estimates = rows.map((row) => totalOf(row) - (row.inputEstimate + (row.output ?? 0)))
     expect(overspent).toBeLessThanOrEqual(Math.max(...estimates))

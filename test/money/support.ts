@@ -5,6 +5,7 @@ import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { CHAT_WIRES, type ChatWire, type Wire } from '../../src/ir/wire.ts'
 import type { Key } from '../../src/keys/key.ts'
 import { tokenize } from '../../src/relay/tokenizer.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { ExchangeRow } from '../../src/store/usage.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { PATHS } from '../support/paths.ts'
@@ -280,14 +281,18 @@ const STREAMS: Record<
 export const totalOf = (row: ExchangeRow): number =>
   (row.input ?? 0) + (row.cacheRead ?? 0) + (row.cacheWrite ?? 0) + (row.output ?? 0)
 
+/** The newest exchanges, without requests that became none. */
+export const exchangesOf = (store: Pick<Store, 'exchanges'>, limit = 1_000_000): ExchangeRow[] =>
+  store.exchanges({ limit }).filter(({ outcome }) => outcome !== 'refused')
+
 /** The key's latest exchange. */
 export const latestOf = ({ server }: Pick<TestGateway, 'server'>, id: string): ExchangeRow | undefined =>
-  server.gateway.store.exchanges({ limit: 1_000 }).find(({ keyId }) => keyId === id)
+  exchangesOf(server.gateway.store).find(({ keyId }) => keyId === id)
 
 /** What a whole gateway must hold at rest: nothing open, nothing held, counters and sums equal to the rows. */
 export const booksOf = (money: Pick<TestGateway, 'server'>, keyId: string) => {
   const { ledger, store } = money.server.gateway
-  const rows = store.exchanges({ limit: 100_000 }).filter((row) => row.keyId === keyId)
+  const rows = exchangesOf(store).filter((row) => row.keyId === keyId)
   const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
   const by = (which: 'key' | 'day' | 'model') =>
     store
