@@ -47,7 +47,7 @@ export const errorResponse = (
     'x-request-id': id,
   }
   if (wire === 'messages') headers['request-id'] = id
-  if (error.status === 429 || error.status === 503) {
+  if (error.status === 429 || error.status === 503 || error.provider?.trouble === 'no-money') {
     headers['retry-after'] = String(Math.max(MIN_RETRY_AFTER_S, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)))
   }
   if (!error.retry) headers['x-should-retry'] = 'false'

@@ -170,9 +170,9 @@ export const isTargetFault = ({ failover, retry, provider: { status = 0, code } 
   return status < 400 || status >= 500 || ACCOUNT_REFUSALS.has(status) || UNKNOWN_MODEL.has(code)
 }
 
-/** How long a provider that is overloaded asked to be left alone. */
-export const restAsked = ({ code, retryAfterMs }: GatewayError): number | undefined =>
-  code === 'service_unavailable' ? retryAfterMs : undefined
+/** How long a provider that is overloaded, or an account without money, is to be left alone. */
+export const restAsked = ({ code, retryAfterMs, provider }: GatewayError): number | undefined =>
+  code === 'service_unavailable' || provider?.trouble === 'no-money' ? retryAfterMs : undefined
 
 /** Statuses of refusals that concern the account: its credential, balance or rate. Other 400s are not retried. */
 const ACCOUNT_REFUSALS = new Set([400, 401, 402, 403, 407, 408, 429])

@@ -86,7 +86,7 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
   if (trouble === 'unknown-model' && told.code === 'upstream_error') return 'unknown model'
   if (told.code === 'content_policy_violation') return 'policy'
   if (told.code === 'context_length_exceeded') return 'too long'
-  if (told.code === 'service_unavailable') {
+  if (told.code === 'service_unavailable' || (told.code === 'upstream_error' && trouble === 'no-money')) {
     const isPaidUp = trouble !== 'no-money' || waits < 600 || `${told.message}`.includes('at the moment')
     return isPaidUp ? `busy ${waits}` : 'no money'
   }

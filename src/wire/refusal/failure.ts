@@ -54,7 +54,8 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       })
     case 'out-of-money':
       return new GatewayError(
-        'service_unavailable',
+        // Told by such a status it is one of the contract's failures; told as a rate limit or in a stream, a provider's being busy.
+        provider?.status === 402 || provider?.status === 403 ? 'upstream_error' : 'service_unavailable',
         'Service unavailable: no account for this model can be used. Use another model, or tell those who run the gateway.',
         {
           provider: { ...provider, trouble: 'no-money' },
