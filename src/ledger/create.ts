@@ -76,7 +76,7 @@ export const createLedger = ({
   })
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
-  const tags = createTags(journal.tags)
+  const tags = createTags(journal.tags, calendar.dayOf)
   const heldOf = new Map<BudgetId, Spent>()
 
   const hold = ({ keyId, budgets: counted }: OpenExchange, tokens: number, microUsd: number): void => {

@@ -65,7 +65,7 @@ export type Batch = {
 }
 
 export type Journal = {
-  /** What a key is billed as on a UTC day (its first millisecond), by its own words. */
+  /** What a key is billed as on a day, by its own words. */
   tags(keyId: string, day: number): string[]
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.

@@ -2,16 +2,15 @@
 
 /** What is past the bound is billed as this. */
 export const OTHER_TAGS = '(other)'
-/** Of one key on a UTC day. */
+/** Of one key on a day. */
 const MOST_TAGS = 100
-const DAY_MS = 86_400_000
 
 /** `known`: those that a key has on a day, from the store. Answers by what an exchange is billed as. */
-export const createTags = (known: (keyId: string, day: number) => Iterable<string>) => {
+export const createTags = (known: (keyId: string, day: number) => Iterable<string>, dayOf: (at: number) => number) => {
   let day = -1
   let ofKeys = new Map<string, Set<string>>()
   return (keyId: string, tag: string, at: number): string => {
-    const today = at - (at % DAY_MS)
+    const today = dayOf(at)
     if (today !== day) {
       day = today
       ofKeys = new Map()

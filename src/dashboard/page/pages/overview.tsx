@@ -103,10 +103,12 @@ const Spending = () => {
   const month = useResource(
     async (signal) => {
       const now = new Date()
-      const [since, end] = [0, 1].map((ahead) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead))
-      const span = { since: new Date(since ?? 0).toISOString(), until: now.toISOString(), step: 'day' } as const
-      const { totals } = await call('usage.get', { ...span, by: 'none' }, signal)
-      const gone = (now.getTime() - (since ?? 0)) / ((end ?? 0) - (since ?? 0))
+      const [begun, end] = [0, 1].map((ahead) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead))
+      // A date without a time is one of the gateway's zone.
+      const since = new Date(begun ?? 0).toISOString().slice(0, 10)
+      const asked = { since, until: now.toISOString(), step: 'day', by: 'none' } as const
+      const { totals, since: from } = await call('usage.get', asked, signal)
+      const gone = (now.getTime() - Date.parse(from)) / ((end ?? 0) - (begun ?? 0))
       return { cost: totals.cost_micro_usd, atEnd: totals.cost_micro_usd / gone, gone }
     },
     [returns.value],
