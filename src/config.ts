@@ -15,7 +15,7 @@ import { NOTHING_KEPT, type Overlay } from './config/overlay.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
-import { type FileConfig, FileSchema } from './config/schema.ts'
+import { type FileConfig, FileSchema, MOST_WORKERS } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, soundPart } from './config/shape.ts'
 import { type AccountSource, sourcesOf, type Written, writtenIn } from './config/sources.ts'
@@ -38,6 +38,8 @@ export type Config = {
   file: string | undefined
   /** Port 0 lets the system choose. */
   listen: Address
+  /** Processes that serve. 1: this one, which does everything. */
+  workers: number
   /** Where dashboard, admin API and metrics are served, where they stand apart; undefined: at `listen`. */
   adminListen: Address | undefined
   /** `hosts`: who asks for none of these gets no dashboard; none: any. `api`: where clients reach the API, if it is said. */
@@ -121,6 +123,7 @@ export type Flags = {
   host?: string | undefined
   port?: string | undefined
   data?: string | undefined
+  workers?: string | undefined
 }
 
 type LoadOptions = {
@@ -160,6 +163,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const config: Config = {
     file: path,
     listen,
+    workers: readWorkers(given, problems),
     adminListen: readAdminListen(reader, listen),
     admin: {
       hosts: (file.admin?.hosts ?? []).map((host) => host.toLowerCase()),
@@ -373,4 +377,15 @@ const readPort = (given: Given, problems: Problem[]): number => {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(number <= 65535)) problems.push({ source, path, message: mismatch(text, 'a whole number from 0 to 65535') })
   return number
+}
+
+const readWorkers = (given: Given, problems: Problem[]): number => {
+  const { flags, env, file } = given
+  const workers = told('workers', [flags.workers, env.SLUICE_WORKERS, undefined], given, 'workers')
+  if (workers === undefined) return file.workers ?? 1
+  const { text, source, path } = workers
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= 1 && number <= MOST_WORKERS) return number
+  problems.push({ source, path, message: mismatch(text, `a whole number from 1 to ${MOST_WORKERS}`) })
+  return 1
 }

@@ -10,10 +10,10 @@ import { createCredentials } from './entries/credentials.ts'
 import { createEntries, type Entries } from './entries/entries.ts'
 import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
 import type { Actor } from './keys/key.ts'
-import { createLedger } from './ledger/create.ts'
+import { createLedger, type Prices } from './ledger/create.ts'
 import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { createLimits, type Limits } from './ledger/limits.ts'
+import { createLimits, type GatewayLimits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
 import { createMembership, type Membership } from './members/membership.ts'
 import { type Accounts, createAccounts } from './observe/accounts.ts'
@@ -25,6 +25,7 @@ import type { Metrics } from './observe/metrics.ts'
 import type { Otlp } from './observe/otlp/otlp.ts'
 import { createRefusals, type Refusals } from './observe/refusals.ts'
 import { createSockets, type Sockets } from './observe/sockets.ts'
+import type { Workers } from './observe/workers.ts'
 import { createContinued } from './relay/adapt/continued.ts'
 import { createDetours } from './relay/adapt/detours.ts'
 import { createPictures } from './relay/adapt/pictures.ts'
@@ -41,7 +42,7 @@ export type Gateway = Relay & {
   config: Config
   store: Store
   ledger: Ledger
-  limits: Limits
+  limits: GatewayLimits
   log: Log
   /** Admitted requests in flight, exchanges and token counts, by id: a stop waits for them, and load shedding counts them. */
   open: Map<string, Client>
@@ -74,6 +75,8 @@ export type Gateway = Relay & {
   sockets: Sockets
   /** The listening server; undefined before it starts. */
   listener: Listener | undefined
+  /** The processes that serve, where this one keeps the books for them; undefined: it serves itself. */
+  workers: Workers | undefined
 }
 
 /** The peer of a WebSocket: what can be said to it. */
@@ -110,15 +113,28 @@ export type Listener = {
   pending(): number
 }
 
-type GatewayOptions = {
+export type GatewayOptions = {
   config: Config
   store: Store
   log: Log
   /** Tests give their own. */
   clock?: () => number
+  /** Of a process for which another keeps the books: what it asks that one by. */
+  books?: (own: OwnBooks) => Books
+  /** What other processes may still be at is not settled at the start, but left to be. */
+  othersRun?: boolean
 }
 
-export const createGateway = ({ config: base, store, log, clock: givenClock }: GatewayOptions): Gateway => {
+type Books = { ledger: Ledger; limits: GatewayLimits }
+
+export const createGateway = ({
+  config: base,
+  store,
+  log,
+  clock: givenClock,
+  books = ownBooks,
+  othersRun = false,
+}: GatewayOptions): Gateway => {
   const credentials = createCredentials({ dataDir: base.dataDir, given: base.sealKeys })
   const entries = createEntries({
     base,
@@ -148,26 +164,11 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
-  const ledger = createLedger({
-    store,
-    clock,
-    onFailure: reportFailedWrite,
-    onRefused: (exchange, cause) =>
-      log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
-        exchange,
-        cause: String(cause),
-      }),
-    isResumed: (exchangeId) => store.background.of(exchangeId) !== undefined,
+  const { ledger, limits } = books({
+    config,
     prices: () => (gateway ?? configured).catalogue.price,
-    calendar: config.calendar,
+    ...{ store, log, clock, stopwatch, othersRun, failed: reportFailedWrite },
   })
-  setBudget({ config, store })
-  noteZone({ config, store, log, clock })
-  const { recovered } = ledger
-  if (recovered > 0)
-    log.warn('a previous process was killed: what it left open is settled by its last figures', {
-      exchanges: recovered,
-    })
   const live = createLive()
   gateway = {
     config,
@@ -175,7 +176,7 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     log,
     ...configured,
     ledger,
-    limits: createLimits({ clock, stopwatch, defaults: config.limits }),
+    limits,
     health: createHealth(
       stopwatch,
       (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
@@ -231,14 +232,52 @@ export const createGateway = ({ config: base, store, log, clock: givenClock }: G
     trouble,
     sockets: createSockets(turns),
     listener: undefined,
+    workers: undefined,
   }
   return gateway
 }
 
+type OwnBooks = Pick<GatewayOptions, 'store' | 'log'> & {
+  config: Config
+  prices: () => Prices
+  clock: () => number
+  stopwatch: () => number
+  othersRun: boolean
+  failed: (cause: unknown) => void
+}
+
+/** The books of a process that keeps them itself, and settles what a killed one left. */
+export const ownBooks = ({ config, prices, store, log, clock, stopwatch, othersRun, failed }: OwnBooks) => {
+  const ledger = createLedger({
+    ...{ store, clock, prices, onFailure: failed, calendar: config.calendar },
+    onRefused: (exchange, cause) =>
+      log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
+        exchange,
+        cause: String(cause),
+      }),
+    isResumed: (exchangeId) => othersRun || store.background.of(exchangeId) !== undefined,
+  })
+  reportRecovered(log, ledger.recovered)
+  setBudget({ config, store })
+  noteZone({ config, store, log, clock })
+  return { ledger, limits: createLimits({ clock, stopwatch, defaults: config.limits }) }
+}
+
+/** Tells of exchanges that nobody was left to settle. */
+export const reportRecovered = (log: Log, exchanges: number): void => {
+  if (exchanges > 0)
+    log.warn('a previous process was killed: what it left open is settled by its last figures', { exchanges })
+}
+
 /** Reports the end of an exchange to the log, the metrics and the live views. */
 export const reportEnded = (gateway: Gateway, exchange: Ended, summary: Summary): void => {
-  const { log, metrics, live, accounts, failures, otlp } = gateway
-  log.exchange(exchange, summary)
+  gateway.log.exchange(exchange, summary)
+  countEnded(gateway, exchange, summary)
+}
+
+/** The same of one that another process has logged. */
+export const countEnded = (gateway: Gateway, exchange: Ended, summary: Summary): void => {
+  const { metrics, live, accounts, failures, otlp } = gateway
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
   accounts.ended(exchange, summary)
@@ -274,11 +313,11 @@ const noteZone = ({ config, store, log, clock }: Pick<Gateway, 'config' | 'store
 export const takeOver = (gateway: Gateway, next: Config): void => {
   const { config, settings, health } = gateway
   const { limits, ...kept } = config
-  const { listen, adminListen, dataDir, timeZone, calendar } = kept
+  const { listen, workers, adminListen, dataDir, timeZone, calendar } = kept
   for (const target of changedAccounts(config, next)) health.forget(target)
   // The same objects are kept, since others hold references to them.
   Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
-  Object.assign(config, { listen, adminListen, dataDir, timeZone, calendar })
+  Object.assign(config, { listen, workers, adminListen, dataDir, timeZone, calendar })
   settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
 }

@@ -1,5 +1,7 @@
 // Bun opens 256 provider calls at once and lets the rest wait, unless its environment says otherwise from the start.
 
+import { ownCommand } from '../lib/own-command.ts'
+
 const LIMIT = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 /** The most Bun takes. */
 const MOST = '65535'
@@ -13,11 +15,9 @@ const SERVING = new Set(['serve', 'demo'])
  */
 export const liftFetchLimit = (words: string[]): void => {
   if (!SERVING.has(words[0] ?? '') || process.env[LIMIT] !== undefined || process.execve === undefined) return
-  const script = process.argv[1] ?? ''
-  const compiled = script.includes('$bunfs')
-  const args = compiled ? words : [...process.execArgv, script, ...words]
+  const own = ownCommand()
   try {
-    process.execve(process.execPath, [process.execPath, ...args], { ...process.env, [LIMIT]: MOST })
+    process.execve(own.path, [own.path, ...own.words, ...words], { ...process.env, [LIMIT]: MOST })
   } catch {
     // Not replaced: it serves as it is.
   }

@@ -3,11 +3,13 @@
 import type { ReloadAnswer } from '../config/reloaded.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import { openFilesLimit } from '../observe/process.ts'
-import type { Server } from '../server/serve.ts'
+import type { Apart, Server } from '../server/serve.ts'
+import { EXIT_GIVEN_UP } from '../server/workers/messages.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, wholeConfig } from './data.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, type Io } from './io.ts'
+import { asOwner, partOf, runSeveral, runWorker } from './parts.ts'
 import { answerRequests } from './reload-requests.ts'
 
 export const LISTEN_FLAGS = {
@@ -19,21 +21,36 @@ export const LISTEN_FLAGS = {
   },
 } as const
 
+const WORKERS_FLAG = {
+  workers: {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Processes that serve, for machines of several cores (SLUICE_WORKERS; default 1)',
+  },
+} as const
+
 export const serve = command({
   name: 'serve',
   summary: 'Run the gateway',
-  args: { ...LISTEN_FLAGS, ...DATA_FLAGS },
+  args: { ...LISTEN_FLAGS, ...WORKERS_FLAG, ...DATA_FLAGS },
   examples: [
     'ANTHROPIC_API_KEY=… sluice serve',
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
-  run: (args, io) => {
-    const config = wholeConfig(args, io)
-    const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
-    if (few !== undefined) io.err(`warning: ${few}`)
-    return runServer(config, io, {
-      warn: (warning) => io.err(`warning: ${warning}`),
+  run: async (args, io) => {
+    const part = partOf(io)
+    if (part?.role === 'worker') return runWorker(part, io)
+    const { io: told, options } = part === undefined ? { io, options: {} } : await asOwner(part, io)
+    const { listen, ...config } = wholeConfig(args, told)
+    if (part === undefined) {
+      const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
+      if (few !== undefined) io.err(`warning: ${few}`)
+      if (config.workers > 1) return runSeveral({ ...config, listen }, io)
+    }
+    return runServer({ ...config, listen: { ...listen, port: part?.port ?? listen.port } }, told, {
+      ...options,
+      warn: (warning) => told.err(`warning: ${warning}`),
       reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }),
     })
   },
@@ -56,10 +73,16 @@ type RunOptions = {
   ready?: (url: string) => void
   /** How the configuration is read again when that is asked for; without it a request to do so ends the server. */
   reread?: () => Loaded
+  /** For one that others serve for. */
+  apart?: Apart
 }
 
 /** Runs a server until the first request to stop, then drains it; a second request ends it at once. */
-export const runServer = async (config: Config, io: Io, { warn, ready, reread }: RunOptions): Promise<number> => {
+export const runServer = async (
+  config: Config,
+  io: Io,
+  { warn, ready, reread, apart }: RunOptions,
+): Promise<number> => {
   const { startServer } = await import('../server/serve.ts')
   const stops = stopRequests(io)
   const ends = [stops.end]
@@ -71,15 +94,19 @@ export const runServer = async (config: Config, io: Io, { warn, ready, reread }:
       ends.push(io.onReload?.(() => void again()) ?? nothing)
       ends.push(answerRequests(config.dataDir, again))
     }
-    const server = await startServer(config, { err: io.err, ...(warn === undefined ? {} : { warn }) })
+    const told = { err: io.err, ...(warn === undefined ? {} : { warn }) }
+    const server = await startServer(config, told, undefined, undefined, apart)
     server.gateway.reread = again
     started.resolve(server)
     // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
-    void fetch(`${server.url}/healthz`).catch(nothing)
+    if (apart === undefined) void fetch(`${server.url}/healthz`).catch(nothing)
     const broken = Promise.withResolvers<void>()
     ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)
-    const code = await Promise.race([stops.first.then(() => EXIT.ok), broken.promise.then(() => EXIT.failed)])
+    const code = await Promise.race([
+      stops.first.then(() => EXIT.ok),
+      broken.promise.then(() => (apart === undefined ? EXIT.failed : EXIT_GIVEN_UP)),
+    ])
     const stopped = server.stop().then(() => code)
     return await Promise.race([stopped, stops.second.then(() => EXIT.failed)])
   } finally {

@@ -39,6 +39,7 @@ rate: { khr_per_usd: 4100 }
 # trust_proxy: [10.0.0.0/8]       # proxies whose X-Forwarded-For, -Host and -Proto are believed
 # hide_forbidden_models: false    # answer 404 rather than 403
 # max_tries: 3                    # attempts of one request, the first included
+# workers: 1                      # processes that serve, on Linux: docs/scale.md
 # max_open_exchanges: 0           # requests at once in the whole gateway; 0 is no limit
 # max_memory: 1GB                 # memory past which new requests answer 503; by default three quarters of what there is
 # keep_alive: 15s                 # how often a silent stream is kept alive

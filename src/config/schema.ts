@@ -12,6 +12,9 @@ import { PRESETS } from '../provider/presets/index.ts'
 import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
+/** More than any machine has use for. */
+export const MOST_WORKERS = 64
+
 const closed = { additionalProperties: false }
 /** An e-mail address, with or without a name before it. */
 const ADDRESSED = '^[^\\r\\n<>@]*(?:<[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$'
@@ -467,6 +470,13 @@ export const FileSchema = Type.Object(
         description:
           'Attempts of one request, the first included (default 3); refused credentials (401, 402, 403) count none',
         minimum: 1,
+      }),
+    ),
+    workers: Type.Optional(
+      Type.Integer({
+        description: 'Processes that serve, beside one that keeps the books (default 1: one process does both)',
+        minimum: 1,
+        maximum: MOST_WORKERS,
       }),
     ),
     max_open_exchanges: Type.Optional(count('Requests at once in the whole gateway (default 0: no limit)')),

@@ -7,7 +7,7 @@ import type { Operation, Wire } from '../ir/wire.ts'
 import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
-import type { Ticket } from '../ledger/limits.ts'
+import { type Ticket, UNLIMITED } from '../ledger/limits.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
@@ -36,7 +36,7 @@ export type Post = {
   readonly key: Key
   /** `Keys.changes` when it was authenticated. */
   readonly changes: number
-  readonly ticket: Ticket
+  ticket: Ticket
   /** Where the client asked from, as far as that is known. */
   readonly address: string | undefined
   /** What it is billed as, by the client's own word. */
@@ -69,11 +69,15 @@ export const answerPost = async (
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
     const changes = gateway.store.keys.changes()
-    const ticket = gateway.limits.enter(key)
-    const known = { asked, wire, request, id, key, changes, ticket, address, tag: undefined, model: undefined }
-    post = { ...known, counted: announced, held: 0, admitted: false }
+    const ticket = gateway.limits.enter(key, id)
+    const told = { asked, wire, request, id, key, changes, address, tag: undefined, model: undefined }
+    const known = { ...told, counted: announced, held: 0, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
-    gateway.arriving.add(key.id, announced)
+    if (!(ticket instanceof Promise)) post = counted(gateway, { ...known, ticket })
+    else {
+      post = counted(gateway, { ...known, ticket: UNLIMITED })
+      post.ticket = await ticket
+    }
     return await answer(post)
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: id })
@@ -141,6 +145,11 @@ const announcedBy = ({ headers }: Request, { config: { bodyLimitBytes } }: Gatew
   if (isCompressed(headers)) return expandable(Number(length ?? bodyLimitBytes), bodyLimitBytes)
   const bytes = Number(length ?? 0)
   return bytes > 0 && bytes <= bodyLimitBytes ? bytes : 0
+}
+
+const counted = ({ arriving }: Gateway, post: Post): Post => {
+  arriving.add(post.key.id, post.counted)
+  return post
 }
 
 const arrived = ({ arriving }: Gateway, { key, counted }: Post): void => arriving.remove(key.id, counted)
@@ -214,7 +223,7 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
-const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request, address }: Post): void => {
+export const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request, address }: Post): void => {
   if (keys.changes() === changes) requireInForce(key, clock())
   else requireAddress(keys.authenticate(request.headers), address)
 }

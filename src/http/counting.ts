@@ -34,7 +34,7 @@ export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) =>
 const begin = async (gateway: Gateway, post: Post, check: Check): Promise<ClientRequest> => {
   const { wire, request, id, key, ticket, address } = post
   const opened = await openPost(gateway, post, check)
-  gateway.ledger.requireLeft(key)
+  await gateway.ledger.requireLeft(key)
   const client = enter(gateway, post)
   return {
     ...opened,

@@ -13,7 +13,7 @@ import { leastOutput, mostPerImage } from '../relay/route.ts'
 import type { Expected, PassCodec } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
-import { answerPost, enter, giveBack, openPost, type Post, reachedProvider } from './client-post.ts'
+import { answerPost, enter, giveBack, openPost, type Post, reachedProvider, requireStill } from './client-post.ts'
 import { reported } from './respond.ts'
 
 type Endpoint = { asked: Operation; paths: readonly string[] }
@@ -40,6 +40,8 @@ const classesAsked = ({ service_tier: tier, speed, inference_geo: geo }: JsonObj
 /** In a scope of its own: what `begin` leaves behind lives as long as the exchange, and would hold the body. */
 const leastInputOf = (body: ClientBody) => (): number => body.leastInput
 
+const recheckOf = (gateway: Gateway, post: Post) => (): void => requireStill(gateway, post)
+
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { asked, wire, request, id, key, ticket, address } = post
   const { bodyWire, asSent, body: sent, model, within } = await openPost(gateway, post, REQUESTS[asked])
@@ -65,6 +67,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     leastOutput: isChatWire(wire) ? leastOutput(gateway, { model, key, bodyWire }) : 0,
     fixed: !isChatWire(asked),
+    recheck: recheckOf(gateway, post),
   })
   const client = enter(gateway, post)
   let running = true

@@ -87,6 +87,8 @@ export type Keys = {
   authenticate(headers: Headers): Key
   /** How often keys have been changed so far, their usage apart: what was authenticated before may not be valid any more. */
   changes(): number
+  /** The version of a key as it is known here: it grows with every change to it, whichever process makes it. */
+  versionOf(id: string): number
   /** The live key, revoked and expired ones included. */
   get(id: string): Key | undefined
   list(): Key[]

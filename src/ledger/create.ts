@@ -36,7 +36,7 @@ type LedgerOptions = {
   onRefused?: (exchangeId: string, cause: unknown) => void
 }
 
-const PROCESS_TIMERS: Timers = {
+export const PROCESS_TIMERS: Timers = {
   soon: (run) => setImmediate(run),
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
@@ -143,9 +143,9 @@ export const createLedger = ({
     const exchange: Held = { ...left, held: tokens, heldMicroUsd: reservedMicroUsd, per: undefined, prices: prices() }
     if (isResumed(exchange.exchangeId)) {
       enter(exchange)
-      const { exchangeId, keyId, startedAt, reserved, model, stream, inputEstimate } = exchange
+      const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate } = exchange
       const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
-      resumed.push({ reservation, model, stream, inputEstimate, usage })
+      resumed.push({ reservation, model, wire, stream, inputEstimate, usage })
       continue
     }
     // It goes to its provider in the turn it is reserved in: the prompt is billed there, whatever came of it.

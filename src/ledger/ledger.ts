@@ -37,6 +37,8 @@ export type ReserveAsk = {
   leastOutput?: number | undefined
   /** The provider takes no cap: the whole output is reserved, or the request is refused. */
   fixed?: boolean | undefined
+  /** Throws where the key is not what its client has shown any more; asked where another process has changed it. */
+  recheck?: () => void
 }
 
 /**
@@ -112,6 +114,7 @@ export type Settlement = {
 export type Resumed = {
   readonly reservation: Reservation
   readonly model: string
+  readonly wire: Wire
   readonly stream: boolean
   readonly inputEstimate: number
   readonly usage: Usage
@@ -156,7 +159,7 @@ export type Ledger = {
   /** The same of a budget, in both units; what budgets in money hold is known where one counts alone. */
   heldOf(budget: BudgetId): Spent
   /** Throws `quota_exhausted` where a key has nothing left, in its quota or in a budget that it counts against. */
-  requireLeft(key: Key): void
+  requireLeft(key: Key): void | Promise<void>
   /** Writes what is pending. Throws a StoreError, one that `isBusy` while another process is writing. */
   flush(): void
 }

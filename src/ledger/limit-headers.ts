@@ -5,8 +5,8 @@ import type { Wire } from '../ir/wire.ts'
 /** One limit of a key. `resetMs`: until the window is empty again. */
 export type LimitState = { limit: number; remaining: number; resetMs: number }
 
-/** Undefined: not limited. */
-type Limited = { requests: LimitState | undefined; tokens: LimitState | undefined }
+/** How the limits of a key stand. Undefined: not limited. */
+export type Limited = { requests?: LimitState | undefined; tokens?: LimitState | undefined }
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, reset as a duration (`6m0s`); on messages also

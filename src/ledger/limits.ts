@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key, RateLimits } from '../keys/key.ts'
-import { type LimitState, limitHeaders } from './limit-headers.ts'
+import { type Limited, type LimitState, limitHeaders } from './limit-headers.ts'
 import { WINDOW_MS, Window } from './window.ts'
 
 /**
@@ -32,6 +32,13 @@ export type Limits = {
   enter(key: Key): Ticket
   /** The rate-limit headers for a refused request, as a ticket gives them. */
   headers(key: Key, wire: Wire): Record<string, string>
+  /** How they stand now. */
+  states(key: Key): Limited
+}
+
+/** The limits of a process that is one of several, which are asked for elsewhere: `id` is the request's. */
+export type GatewayLimits = Pick<Limits, 'headers'> & {
+  enter(key: Key, id: string): Ticket | Promise<Ticket>
 }
 
 /** When a request in flight will end is not known: a client should try again after this long. */
@@ -62,25 +69,21 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
     return usage
   }
 
-  const limitsOf = (key: Key): RateLimits => ({
-    rpm: key.rpm ?? defaults.rpm,
-    tpm: key.tpm ?? defaults.tpm,
-    concurrency: key.concurrency ?? defaults.concurrency,
-  })
-
-  const headers = (key: Key, wire: Wire): Record<string, string> => {
-    const { rpm, tpm } = limitsOf(key)
+  const states = (key: Key): Limited => {
+    const { rpm, tpm } = limitsOf(key, defaults)
     const now = time()
     const usage = keys.get(key.id)
-    const requests = rpm > 0 ? stateOf(usage?.requests, rpm, now) : undefined
-    const tokens = tpm > 0 ? stateOf(usage?.tokens, tpm, now) : undefined
-    return limitHeaders({ requests, tokens }, wire, clock())
+    return {
+      requests: rpm > 0 ? stateOf(usage?.requests, rpm, now) : undefined,
+      tokens: tpm > 0 ? stateOf(usage?.tokens, tpm, now) : undefined,
+    }
   }
+  const headers = (key: Key, wire: Wire): Record<string, string> => limitHeaders(states(key), wire, clock())
 
   return {
     enter(key) {
-      const { rpm, tpm, concurrency } = limitsOf(key)
-      if (rpm === 0 && tpm === 0 && concurrency === 0) return UNLIMITED
+      if (!isLimited(key, defaults)) return UNLIMITED
+      const { rpm, tpm, concurrency } = limitsOf(key, defaults)
       const now = time()
       const usage = usageOf(key, now)
       const requestsMs = rpm > 0 ? usage.requests.waitFor(now, rpm) : 0
@@ -121,11 +124,23 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
       }
     },
     headers,
+    states,
   }
 }
 
+const limitsOf = (key: Key, defaults: RateLimits): RateLimits => ({
+  rpm: key.rpm ?? defaults.rpm,
+  tpm: key.tpm ?? defaults.tpm,
+  concurrency: key.concurrency ?? defaults.concurrency,
+})
+
+export const isLimited = (key: Key, defaults: RateLimits): boolean => {
+  const { rpm, tpm, concurrency } = limitsOf(key, defaults)
+  return rpm > 0 || tpm > 0 || concurrency > 0
+}
+
 /** For keys without limits. */
-const UNLIMITED: Ticket = { refund() {}, addTokens() {}, release() {}, headers: () => ({}) }
+export const UNLIMITED: Ticket = { refund() {}, addTokens() {}, release() {}, headers: () => ({}) }
 
 const stateOf = (window: Window | undefined, limit: number, now: number): LimitState => ({
   limit,

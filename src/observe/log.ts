@@ -31,9 +31,13 @@ export type Log = {
 
 const INFO = pino.levels.values.info
 
-export const createLog = (level: LogLevel): Log => {
+/** `worker`: the number of the process, where it is one of several. */
+export const createLog = (level: LogLevel, worker?: number): Log => {
   const destination = openSink(2)
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const logger = pino(
+    { level, base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  )
   return {
     exchange: (exchange, summary) => {
       if (!logger.isLevelEnabled('info')) return
@@ -42,6 +46,7 @@ export const createLog = (level: LogLevel): Log => {
         `${JSON.stringify({
           level: INFO,
           time: new Date().toISOString(),
+          worker,
           request: exchange.id,
           key: exchange.key.id,
           address: exchange.address,

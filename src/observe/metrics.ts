@@ -12,12 +12,17 @@ import type { ClientRequest, CountSummary, Ended, Summary } from '../relay/excha
 import { type Standing, targetName } from '../relay/health.ts'
 import type { Relay } from '../relay/services.ts'
 import { VERSION } from '../version.ts'
-import { heapBytes, openFiles, residentBytes } from './process.ts'
+import { allFigures, sumOf, type Workers } from './workers.ts'
+
+/** What of a request whose prompt was counted is told. */
+export type CountedRequest = Pick<ClientRequest, 'wire' | 'attempts' | 'firstByteMs'> & {
+  readonly model: Pick<ClientRequest['model'], 'id'>
+}
 
 export type Metrics = {
   settled(exchange: Ended, summary: Summary): void
   /** A prompt was counted, or could not be. */
-  counted(request: ClientRequest, how: CountSummary): void
+  counted(request: CountedRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
   refused(wire: Wire, status: number, code: string): void
   /** The store could not write what the ledger gave it. */
@@ -38,6 +43,8 @@ export type Measured = Pick<Relay, 'catalogue' | 'providers' | 'health'> & {
   readonly store: { readonly keys: Pick<Keys, 'list'>; readonly budgets: Pick<Budgets, 'list'> }
   readonly otlp: { dropped(): { traces: number; metrics: number } } | undefined
   clock(): number
+  readonly listener: { pending(): number } | undefined
+  readonly workers: Workers | undefined
 }
 
 /** Seconds; from a cached answer to the longest a model thinks. */
@@ -49,6 +56,8 @@ const BREAKERS = { closed: 0, 'half-open': 1, open: 2 } as const
 /** Counting touches nothing but its own figures. */
 export const createMetrics = (gateway: Measured): Metrics => {
   const registry = new Registry()
+  /** Over all processes that serve. */
+  const summed = (name: Parameters<typeof sumOf>[1]): number => sumOf(allFigures(gateway), name)
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Counter({ name, help, labelNames, registers })
@@ -105,9 +114,9 @@ export const createMetrics = (gateway: Measured): Metrics => {
     [],
   )
 
-  gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => gateway.open.size)
-  gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving.count)
-  gauge('sluice_websockets', 'Open WebSockets.', () => gateway.sockets.count)
+  gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => summed('open'))
+  gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => summed('arriving'))
+  gauge('sluice_websockets', 'Open WebSockets.', () => summed('sockets'))
   gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
   gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
   targetGauge(
@@ -131,14 +140,13 @@ export const createMetrics = (gateway: Measured): Metrics => {
     delays.reset()
     return max / 1e9
   })
-  gauge('process_resident_memory_bytes', 'Resident memory.', residentBytes)
-  gauge('process_heap_bytes', 'Memory of it that holds objects, those not yet collected included.', heapBytes)
-  gauge('process_open_fds', 'Open file descriptors.', openFiles)
+  gauge('process_resident_memory_bytes', 'Resident memory.', () => summed('rssBytes'))
+  gauge('process_heap_bytes', 'Memory of it that holds objects, those not yet collected included.', () =>
+    summed('heapBytes'),
+  )
+  gauge('process_open_fds', 'Open file descriptors.', () => summed('openFiles') || undefined)
   gauge('process_start_time_seconds', 'When the process began.', () => Date.now() / 1000 - process.uptime())
-  gauge('process_cpu_seconds_total', 'Processor time, user and system.', () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  })
+  gauge('process_cpu_seconds_total', 'Processor time, user and system.', () => summed('cpuSeconds'))
 
   new Gauge({
     name: 'sluice_quota_remaining_tokens',

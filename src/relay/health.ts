@@ -56,6 +56,29 @@ export type Standing = {
   trouble?: Trouble | undefined
 }
 
+/**
+ * How a target does by the word of several: `open` where all that have tried it keep away, and `half-open` where only some
+ * do.
+ */
+export const together = (standings: readonly Standing[]): Standing | undefined => {
+  const [first] = standings
+  if (first === undefined) return undefined
+  const failing = standings.flatMap((one) => one.failing ?? [])
+  const isAll = (state: BreakerState): boolean => standings.every((one) => one.state === state)
+  return {
+    state: isAll('open') ? 'open' : isAll('closed') ? 'closed' : 'half-open',
+    inFlight: standings.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    failing:
+      failing.length === 0
+        ? undefined
+        : {
+            times: failing.reduce((sum, { times }) => sum + times, 0),
+            since: Math.min(...failing.map(({ since }) => since)),
+          },
+    trouble: standings.find(({ trouble }) => trouble !== undefined)?.trouble,
+  }
+}
+
 type Weighted = { name: string; account: { weight: number } }
 
 type Circuit = {

@@ -115,6 +115,12 @@ const settleLater = (
   { target }: Answer,
   lastKnown: Metered,
 ): void => {
+  const { handOver } = relay.background
+  if (handOver !== undefined) {
+    handOver(exchange.id, lastKnown)
+    exchange.onDetached()
+    return
+  }
   // It may take an hour: the conversation must not stay in memory that long.
   const withoutBody: Exchange = { ...exchange, body: NO_BODY, asSent: NO_BODY }
   watchAnswer(relay, answer, {

@@ -9,9 +9,9 @@ import { isTrusted } from '../http/address.ts'
 import { cameByHttps } from '../http/admin/caller.ts'
 import { type Side, wireAt } from '../http/endpoints.ts'
 import { errorResponse, requestId } from '../http/respond.ts'
-import { type Listening, listen } from './listener.ts'
+import { type Listening, listen, type Place } from './listener.ts'
 
-type Doors = {
+export type Doors = {
   clients: Listening
   /** The same one where they do not stand apart. */
   operators: Listening
@@ -23,13 +23,34 @@ type Doors = {
 const HSTS = 'max-age=31536000'
 const ADMIN_FLAGS = { host: 'admin.listen', port: 'admin.listen' }
 
-/** Throws a sentence for the operator where an address cannot be had. */
-export const openDoors = (gateway: Gateway): Doors => {
+/** The door of one of several processes at the clients' address. `elsewhere`: the answer to what another serves. */
+export const openSharedDoor = (
+  gateway: Gateway,
+  elsewhere: (request: Request) => Promise<Response> | undefined,
+): Listening => {
+  const { listen: address, adminListen } = gateway.config
+  const serve = createServe(gateway, elsewhere)
+  let answered = 0
+  const answer = async (request: Request): Promise<Response> => {
+    const response = await serve(request, adminListen === undefined)
+    // Connections are spread when they are made, and never again: now and then one is made anew.
+    if (gateway.draining || ++answered % ANEW_EVERY === 0) response.headers.set('connection', 'close')
+    return response
+  }
+  return listen(address, answer, undefined, gateway.config.bodyLimitBytes, { shared: true })
+}
+
+/** Of so many answers one ends its connection. */
+const ANEW_EVERY = 1_000
+
+/** Throws a sentence for the operator where an address cannot be had. `place`: of the clients' door. */
+export const openDoors = (gateway: Gateway, place?: Place): Doors => {
   const { config } = gateway
   const serve = createServe(gateway)
   const apart = config.adminListen
   const frames = config.bodyLimitBytes
-  const clients = listen(config.listen, (request) => serve(request, apart === undefined), undefined, frames)
+  const answer = (request: Request) => serve(request, apart === undefined)
+  const clients = listen(config.listen, answer, undefined, frames, place)
   if (apart === undefined) return { clients, operators: clients, all: [clients], listener: clients }
   try {
     const operators = listen(apart, (request) => serve(request, true), ADMIN_FLAGS, frames)
@@ -51,7 +72,10 @@ export const openDoors = (gateway: Gateway): Doors => {
 }
 
 /** `isAdminDoor`: operators are served at the address it came to. */
-const createServe = (gateway: Gateway) => {
+const createServe = (
+  gateway: Gateway,
+  elsewhere: (request: Request) => Promise<Response> | undefined = () => undefined,
+) => {
   const { config, descriptors } = gateway
   // Apart from each other to the last route: a path that is written in another way finds nothing there either.
   const apps: Partial<Record<Side, ReturnType<typeof createApp>>> = {}
@@ -63,8 +87,11 @@ const createServe = (gateway: Gateway) => {
     const host = request.headers.get('host') ?? ''
     const { hosts } = config.admin
     const side = isAdminDoor && (hosts.length === 0 || isAmong(hosts, host)) ? 'operators' : 'clients'
+    // What those say who serve is shown by the operators' pages, and by what asks whether it is ready.
+    if (gateway.workers !== undefined && !request.url.includes('/v1/')) await gateway.workers.ask()
     // Two of them, which one in front and we might each read another of.
-    const response = host.includes(',') ? twoHosts(request) : await appFor(side).fetch(request)
+    const response = host.includes(',') ? twoHosts(request) : await (elsewhere(request) ?? appFor(side).fetch(request))
+    if (gateway.workers !== undefined && request.method !== 'GET') await gateway.workers.tell()
     const { headers } = response
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId())
     headers.set('x-content-type-options', 'nosniff')

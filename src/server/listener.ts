@@ -23,12 +23,19 @@ export type Listening = Listener & {
   closeIdle(): void
 }
 
+/** `file`: a socket in place of the address, for processes that pass requests on. `shared`: others listen there as well. */
+export type Place = { file?: string | undefined; shared?: boolean | undefined }
+
+/** The address of the peer that a request came from, by the word of the process that passes it on. */
+export const PEER_HEADER = 'x-sluice-peer'
+
 /** Throws a sentence for the operator where the address or the port cannot be had. `flags`: what they are chosen by. */
 export const listen = (
   { host, port }: Address,
   answer: (request: Request) => Promise<Response>,
   flags = LISTEN_FLAGS,
   frameBytes = 0,
+  place: Place = {},
 ): Listening => {
   const open = new Set<Request>()
   const sockets = new Map<SocketEnd, number>()
@@ -49,7 +56,7 @@ export const listen = (
     return true
   }
   const websocket = socketHandler(frameBytes, (far) => sockets.delete(far))
-  const server = bind({ host, port, websocket }, flags, async (request, on) => {
+  const server = bind({ host, port, websocket }, place, flags, async (request, on) => {
     // A request that has come has the gateway's own limits: it may take as long as its provider may think.
     on.timeout(request, 0)
     open.add(request)
@@ -67,7 +74,9 @@ export const listen = (
     url: originOf({ host, port: at }),
     host,
     port: at,
-    addressOf: (request) => lent.get(request) ?? server.requestIP(request)?.address,
+    addressOf: (request) =>
+      lent.get(request) ??
+      (place.file === undefined ? server.requestIP(request)?.address : (request.headers.get(PEER_HEADER) ?? undefined)),
     lend: (request, address) => {
       if (address !== undefined) lent.set(request, address)
     },
@@ -118,12 +127,15 @@ const LISTEN_FLAGS: Flags = { host: '--host', port: '--port' }
 
 const bind = (
   { host: hostname, port, websocket }: Address & { websocket: Bun.WebSocketHandler<SocketEnd> },
+  { file, shared = false }: Place,
   flags: Flags,
   answer: (request: Request, on: BunServer) => Promise<Response | undefined>,
 ): BunServer => {
   const limits = { idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT }
   try {
-    return Bun.serve<SocketEnd>({ hostname, port, ...limits, fetch: answer, websocket })
+    return file === undefined
+      ? Bun.serve<SocketEnd>({ hostname, port, reusePort: shared, ...limits, fetch: answer, websocket })
+      : Bun.serve<SocketEnd>({ unix: file, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer, websocket })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     const message =

@@ -6,7 +6,13 @@ import type { Config } from '../config.ts'
 import { type Gateway, setBudget, takeOver } from '../gateway.ts'
 
 /** What cannot change while the server listens and has its store open, with its path in the configuration file. */
-const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data', timeZone: 'time_zone' } as const
+const FIXED = {
+  listen: 'listen',
+  workers: 'workers',
+  adminListen: 'admin.listen',
+  dataDir: 'data',
+  timeZone: 'time_zone',
+} as const
 
 /** Members that are not in the file itself, or in no file. */
 type Derived = 'file' | 'brands' | 'calendar' | 'warnings' | 'written' | 'accountSources' | 'extend' | 'sealKeys'

@@ -4,19 +4,20 @@ import { adminOriginOf } from '../config/origin.ts'
 import type { Reloaded } from '../config/reloaded.ts'
 import { type Config, databasePath } from '../config.ts'
 import { unavailable } from '../errors.ts'
-import { createGateway, type Gateway, reportEnded } from '../gateway.ts'
+import { countEnded, createGateway, type Gateway, type GatewayOptions, reportEnded } from '../gateway.ts'
+import type { Resumed } from '../ledger/ledger.ts'
 import { openSockets } from '../lib/sockets.ts'
 import { createHangingUp, watchDescriptors } from '../observe/descriptors.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { openFilesLimit } from '../observe/process.ts'
-import { resumeAnswers, stopPolling } from '../relay/background/polling.ts'
-import { disconnect } from '../relay/exchange.ts'
+import { resumeAnswer, resumeAnswers, stopPolling } from '../relay/background/polling.ts'
+import { disconnect, type Ended, type Summary } from '../relay/exchange.ts'
 import { patiently } from '../store/patience.ts'
 import { openStore } from '../store/sqlite/index.ts'
 import type { Store } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
-import type { Listening } from './listener.ts'
+import type { Listening, Place } from './listener.ts'
 import { startPruning } from './pruning.ts'
 import { applyMetrics, applyOtlp, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
@@ -31,6 +32,20 @@ export type Server = {
   stop(): Promise<void>
 }
 
+/** What stands elsewhere where other processes serve, and this one keeps the books for them. */
+export type Apart = Required<Pick<GatewayOptions, 'books' | 'othersRun'>> & {
+  /** Where they pass requests on to. */
+  place: Place
+  begin(gateway: Gateway, how: Resuming): { stop(forMs: number): Promise<void> }
+}
+
+type Resuming = {
+  /** Goes on with the answer of an exchange in the background; false where it has none. */
+  resume(left: Resumed, onSettled: (summary: Summary) => void): boolean
+  /** Tells of the end of an exchange that another process has logged. */
+  report(exchange: Ended, summary: Summary): void
+}
+
 /** `warn`: sentences on a configuration that is right, and yet not what was meant. */
 type ServeIo = { err: (line: string) => void; warn?: (sentence: string) => void }
 
@@ -40,19 +55,28 @@ const LAST_READ_MS = 1_000
 /** How long it may take to count what was cut. What outlasts it is settled by the next start, by its last figures. */
 const COUNT_MS = 5_000
 
+/** How long a process that was killed may take to end. */
+const ENDING_MS = 2_000
+
+/** How long other processes may take to stop, beside their drain: for the last reads, the counting and what they say last. */
+const STOPPED_MS = 12_000
+
 /** Throws an error with a sentence for the operator when the store or the port is not available. */
 export const startServer = async (
   config: Config,
   io: ServeIo,
   log = createLog(config.log.level),
   clock?: () => number,
+  apart?: Apart,
 ): Promise<Server> => {
   const store = openStore(databasePath(config), {
     calendar: config.calendar,
     ...(clock === undefined ? {} : { clock }),
+    // Of several processes one may be ending that was killed with the rest.
+    lockWaitMs: apart === undefined ? 0 : ENDING_MS,
   })
   try {
-    return await startWith(store, config, io, log, clock)
+    return await startWith(store, config, io, log, clock, apart)
   } catch (error) {
     store.close()
     throw error
@@ -65,27 +89,36 @@ const startWith = async (
   io: ServeIo,
   log: Log,
   clock: (() => number) | undefined,
+  apart: Apart | undefined,
 ): Promise<Server> => {
-  const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
+  const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }), ...apart })
   for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
   await applyOtlp(gateway)
-  const doors = openDoors(gateway)
+  const doors = openDoors(gateway, apart?.place)
   const { clients, operators, all } = doors
   gateway.listener = doors.listener
-  resumeAnswers(gateway, {
-    keyOf: (id) => store.keys.get(id) ?? { id, label: id },
-    onSettled: (exchange, summary) => reportEnded(gateway, exchange, summary),
+  const keyOf = (id: string) => store.keys.get(id) ?? { id, label: id }
+  const onSettled = (exchange: Ended, summary: Summary): void => reportEnded(gateway, exchange, summary)
+  const hub = apart?.begin(gateway, {
+    resume: (left, then) =>
+      resumeAnswer(gateway, left, {
+        keyOf,
+        onSettled(exchange, summary) {
+          then(summary)
+          onSettled(exchange, summary)
+        },
+      }),
+    report: (exchange, summary) => countEnded(gateway, exchange, summary),
   })
+  // Where other processes may still be at them, those say so first.
+  if (apart?.othersRun !== true) resumeAnswers(gateway, { keyOf, onSettled })
   const unwatch = store.watch()
   const unwatchEntries = watchEntries(gateway)
   const stopPruning = startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
   const stopAlerting = startAlerting(gateway)
-  const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
-    makeRoom: roomMaker(all),
-    tell: (told) => log.warn(told),
-  })
+  const unwatchRoom = watchRoom(gateway, all)
   const { url } = clients
   const adminUrl = adminOriginOf(config, operators)
   io.err(`API        ${url}/v1`)
@@ -96,16 +129,12 @@ const startWith = async (
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     gateway.draining = true
-    gateway.sockets.drain()
-    const stopped = all.map((listening) => listening.stop())
-    await drain(gateway, gateway.config.drainMs)
-    for (const listening of all) await listening.stop(true)
-    await Promise.allSettled(stopped)
-    await until(() => gateway.open.size === 0, COUNT_MS)
+    await hub?.stop(gateway.config.drainMs + STOPPED_MS)
+    await drain(gateway, all)
     stopPruning()
     stopRenewing()
     await Promise.all([stopAlerting(), gateway.otlp?.stop()])
-    unwatchDescriptors()
+    unwatchRoom()
     stopPolling(gateway)
     unwatchEntries()
     unwatch()
@@ -125,9 +154,10 @@ const startWith = async (
     gateway,
     reload: async (next) => {
       const reloaded = await reload(gateway, current, next)
+      await gateway.workers?.tell()
       // Changes that need a restart are not applied, and are reported again the next time.
-      const { listen, adminListen, dataDir, timeZone, calendar } = current
-      current = { ...next, listen, adminListen, dataDir, timeZone, calendar }
+      const { listen, workers, adminListen, dataDir, timeZone, calendar } = current
+      current = { ...next, listen, workers, adminListen, dataDir, timeZone, calendar }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
@@ -161,6 +191,10 @@ const watchEntries = ({ entries, log }: Gateway): (() => void) => {
   return () => clearInterval(rounds)
 }
 
+/** Has room made while descriptors are short. Runs until the returned function is called. */
+export const watchRoom = (gateway: Gateway, doors: readonly Listening[]): (() => void) =>
+  watchDescriptors(gateway.descriptors, { makeRoom: roomMaker(doors), tell: (told) => gateway.log.warn(told) })
+
 /** Closes what others need more: idle connections, and those that nothing has come on. */
 const roomMaker = (listening: readonly Listening[]): (() => void) => {
   let hangUp: ReturnType<typeof createHangingUp> | 'impossible' | undefined
@@ -178,8 +212,19 @@ const hangingUp = (): ReturnType<typeof createHangingUp> | undefined => {
   return sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
 }
 
+/** Takes nobody in any more, and ends those who are in. */
+export const drain = async (gateway: Gateway, doors: readonly Listening[]): Promise<void> => {
+  gateway.draining = true
+  gateway.sockets.drain()
+  const stopped = doors.map((listening) => listening.stop())
+  await letEnd(gateway, gateway.config.drainMs)
+  for (const listening of doors) await listening.stop(true)
+  await Promise.allSettled(stopped)
+  await until(() => gateway.open.size === 0, COUNT_MS)
+}
+
 /** Waits for exchanges in flight. Those that outlast `drainMs` are ended with an error and settled with what they have. */
-const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
+const letEnd = async (gateway: Gateway, drainMs: number): Promise<void> => {
   await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
   for (const client of gateway.open.values()) {
     disconnect(client, unavailable('is stopping', { retryAfterMs: 1_000 }))

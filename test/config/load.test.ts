@@ -67,6 +67,7 @@ drain: 0
 retention: 400d
 max_tries: 2
 max_open_exchanges: 100
+workers: 4
 max_memory: 1.5GB
 trust_proxy: [10.0.0.0/8, "2001:db8::7"]
 hide_forbidden_models: true
@@ -156,6 +157,7 @@ describe('a configuration', () => {
       keepAliveMs: 5_000,
       earlyStartMs: 60_000,
       drainMs: 0,
+      workers: 4,
       retentionMs: 400 * 86_400_000,
       maxTries: 2,
       maxOpenExchanges: 100,
@@ -394,6 +396,8 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['body_timeout: 30', 'body_timeout: found 30, allowed: a duration such as 500ms'],
     ['max_memory: lots', 'max_memory: found "lots", allowed: a size such as 512MB or 2GB, or 0'],
     ['max_memory: -1', 'max_memory: found -1, allowed: '],
+    ['workers: 0', 'workers: found 0, allowed: a whole number from 1 to 64'],
+    ['workers: 65', 'workers: found 65, allowed: a whole number from 1 to 64'],
     ['max_open_exchanges: -1', 'max_open_exchanges: found -1, allowed: a whole number of 0 or more'],
     ['keep_alive: 15', 'keep_alive: found 15, allowed: a duration such as 500ms'],
     ['keep_alive: 0s', 'keep_alive: found "0s", allowed: a duration such as 500ms'],

@@ -688,7 +688,7 @@ test('answers left by another server are polled one by one, however old they are
   const { gateway: inside } = gateway.server
   const resumed = Array.from({ length: 500 }, (_, at) => ({
     reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
-    ...{ model: MODEL, stream: false, inputEstimate: 1, usage: {} },
+    ...{ model: MODEL, wire: 'responses' as const, stream: false, inputEstimate: 1, usage: {} },
   }))
   const of = (exchangeId: string) => ({
     ...{ id: exchangeId, exchangeId, keyId: 'k', provider: 'vendor_b', account: 'main', model: MODEL },
@@ -724,7 +724,7 @@ test('an answer at an account that is no longer configured is billed as the mode
     ...inside,
     ledger: {
       ...inside.ledger,
-      resumed: [{ reservation, model: MODEL, stream: false, inputEstimate: 7, usage: {} }],
+      resumed: [{ reservation, model: MODEL, wire: 'responses' as const, stream: false, inputEstimate: 7, usage: {} }],
       settle: (_: object, how: object) => {
         settled.push(how)
         return { costMicroUsd: 0, written: Promise.resolve() }

@@ -41,9 +41,8 @@ export const recordAnswer = async (
     model: target.model.id,
     createdAt: exchange.startedAt,
   }
-  const { store, patiently } = relay.background
   // Without its record the client cannot read the answer again, but this process still settles it.
-  await patiently(() => store.keep(answer)).catch(() => undefined)
+  await relay.background.keep(answer).catch(() => undefined)
   return answer
 }
 

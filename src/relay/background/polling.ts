@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
+import type { Resumed } from '../../ledger/ledger.ts'
 import type { Caller } from '../call.ts'
 import type { Ended, Exchange } from '../exchange.ts'
 import type { Relay } from '../services.ts'
@@ -35,28 +36,35 @@ export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open):
   schedulePoll(relay, watched)
 }
 
+type Resuming = { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] }
+
 /** Watches the answers that a previous process left unsettled. */
-export const resumeAnswers = (
+export const resumeAnswers = (relay: Relay, how: Resuming): void => {
+  for (const each of relay.ledger.resumed) resumeAnswer(relay, each, how)
+}
+
+/** Watches the answer of an exchange whose process has ended; false where it has none that goes on. */
+export const resumeAnswer = (
   relay: Relay,
-  { keyOf, onSettled }: { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] },
-): void => {
-  for (const { reservation, model: askedFor, stream, inputEstimate, usage } of relay.ledger.resumed) {
-    const answer = relay.background.store.of(reservation.exchangeId)
-    if (answer === undefined) continue
-    const { exchangeId, keyId, model, provider, account } = answer
-    const exchange: Settling = {
-      ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
-      ...{ startedAt: reservation.startedAt, reservation, answerId: answer.id, backgroundAnswer: answer },
-      ...{ dropped: [], resumed: true, onSettled },
-      attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
-    }
-    watchAnswer(relay, answer, {
-      inputEstimate,
-      lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
-      settle: ({ outcome, metered, error }) =>
-        settleExchange(relay, exchange, targetOf(relay, answer), metered, outcome, error),
-    })
+  { reservation, model: askedFor, stream, inputEstimate, usage }: Resumed,
+  { keyOf, onSettled }: Resuming,
+): boolean => {
+  const answer = relay.background.store.of(reservation.exchangeId)
+  if (answer === undefined) return false
+  const { exchangeId, keyId, model, provider, account } = answer
+  const exchange: Settling = {
+    ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
+    ...{ startedAt: reservation.startedAt, reservation, answerId: answer.id, backgroundAnswer: answer },
+    ...{ dropped: [], resumed: true, onSettled },
+    attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
   }
+  watchAnswer(relay, answer, {
+    inputEstimate,
+    lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
+    settle: ({ outcome, metered, error }) =>
+      settleExchange(relay, exchange, targetOf(relay, answer), metered, outcome, error),
+  })
+  return true
 }
 
 /** Leaves unsettled answers to the next process. */

@@ -7,8 +7,10 @@ import type { Metered } from '../exchange.ts'
 
 export type Background = {
   readonly store: BackgroundStore
-  /** Carries out a write to the store, and waits a while for another process that is writing. */
-  readonly patiently: Patiently
+  /** Records an answer, and waits a while for another process that is writing. */
+  keep(answer: BackgroundAnswer): Promise<void>
+  /** Gives an answer that goes on to the process that watches them; absent: this one does. */
+  handOver?(exchangeId: string, lastKnown: Metered): void
   /** Answers whose exchanges are not settled, by exchange id. */
   readonly watched: Map<string, Watched>
 }
@@ -17,7 +19,7 @@ type Patiently = (write: () => void) => Promise<void>
 
 export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
   store,
-  patiently,
+  keep: (answer) => patiently(() => store.keep(answer)),
   watched: new Map(),
 })
 

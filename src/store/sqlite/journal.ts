@@ -93,13 +93,14 @@ type TagRollup = { day: number; keyId: string; tag: string; figures: Figures }
 /** `keys`: tokens, by key. `passed`: marks of budgets were. */
 type Charged = { keys: Map<string, number>; budgets: Map<BudgetId, Spent>; passed: boolean }
 
-/** `path` undefined: an in-memory database, which no other process can open. */
+/** `path` undefined: an in-memory database, which no other process can open. `lockWaitMs`: of a server that may be ending. */
 export const createJournal = (
   db: Database,
   path: string | undefined,
   ring: KeyRing,
   ofBudgets: BudgetRing,
   calendar: Calendar,
+  lockWaitMs = 0,
 ) => {
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
@@ -247,7 +248,7 @@ export const createJournal = (
   const journal: Journal = {
     claim(before) {
       if (lock !== undefined) throw storeError('This store already has its ledger.')
-      lock = path === undefined ? { holds: () => true, release() {} } : keepLock(path)
+      lock = path === undefined ? { holds: () => true, release() {} } : keepLock(path, lockWaitMs)
       writeSettled = before
       if (path !== undefined) checkpoints = createCheckpoints(db, path)
       db.run(`PRAGMA busy_timeout = ${TRY_MS}`)

@@ -43,6 +43,7 @@ export const createKeyRing = (
   const byHash = new Map<string, Entry>()
   const byId = new Map<string, Key>()
   const hashesOf = new Map<string, string[]>()
+  const versions = new Map<string, number>()
   /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()
   /** The newest version read by `reload`. Own changes do not raise it: another process may have made one just below. */
@@ -55,6 +56,7 @@ export const createKeyRing = (
     const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
     const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
     byId.set(key.id, key)
+    versions.set(key.id, row.version)
     for (const hash of hashesOf.get(key.id) ?? []) byHash.delete(hash)
     const hashes = [row.hash]
     byHash.set(row.hash, { key, until: undefined })
@@ -108,6 +110,7 @@ export const createKeyRing = (
       return entry.key
     },
     changes: () => changes,
+    versionOf: (id) => versions.get(id) ?? 0,
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
     issue({ budget, ...input }, actor) {

@@ -37,8 +37,8 @@ export type KeptLock = {
 }
 
 /** The lock of a server that runs on: where its file was deleted, it is taken anew unless another server was faster. */
-export const keepLock = (path: string): KeptLock => {
-  let release = lockServer(path)
+export const keepLock = (path: string, waitMs = 0): KeptLock => {
+  let release = lockServer(path, anotherOn(path), waitMs)
   let id = idOf(`${path}.lock`)
   let lost = false
   return {

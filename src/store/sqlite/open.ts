@@ -37,9 +37,16 @@ import { readUsage } from './usage.ts'
 
 /**
  * `clock`: milliseconds since the epoch, Date.now by default. `calendar`: by which days and hours are summed, UTC by default.
- * `large`: the exchanges that make a database one, 50,000.
+ * `large`: the exchanges that make a database one, 50,000. `follows`: the counters of keys are another process's, and are
+ * not read again. `lockWaitMs`: how long a server that is just ending is waited for.
  */
-export type OpenOptions = { clock?: () => number; calendar?: Calendar; large?: number }
+export type OpenOptions = {
+  clock?: () => number
+  calendar?: Calendar
+  large?: number
+  follows?: boolean
+  lockWaitMs?: number
+}
 
 /** The dashboard's queries on fewer exchanges take a few milliseconds, less than a thread takes to start. */
 const LARGE = 50_000
@@ -62,14 +69,25 @@ export const openStore = (named: string, options: OpenOptions = {}): Store => {
     }
     db = new Database(path, { create: true, readwrite: true })
     prepare(db, path)
-    return storeOf(db, path, { clock: Date.now, calendar: UTC, large: LARGE, ...options })
+    return storeOf(db, path, {
+      clock: Date.now,
+      calendar: UTC,
+      large: LARGE,
+      follows: false,
+      lockWaitMs: 0,
+      ...options,
+    })
   } catch (error) {
     db?.close()
     throw toStoreError(path, error)
   }
 }
 
-const storeOf = (db: Database, path: string, { clock, calendar, large }: Required<OpenOptions>): Store => {
+const storeOf = (
+  db: Database,
+  path: string,
+  { clock, calendar, large, follows, lockWaitMs }: Required<OpenOptions>,
+): Store => {
   const orm = ormOf(db)
   const transaction = orm.transaction.bind(orm)
   let sameFile: SameFile | undefined
@@ -94,7 +112,7 @@ const storeOf = (db: Database, path: string, { clock, calendar, large }: Require
   const change = createChange(orm, clock)
   const ofBudgets = createBudgetRing(db, orm, change, clock)
   const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
-  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets, calendar)
+  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets, calendar, lockWaitMs)
   const queries = createQueries(db, orm, clock, calendar)
   const refusals = createRefusals(db, path, journal.nextRow, journal.wrote)
   const insight = createInsight({
@@ -116,8 +134,9 @@ const storeOf = (db: Database, path: string, { clock, calendar, large }: Require
   const refresh = (): boolean => {
     const now = version.get()?.data_version
     if (now === seen) return false
-    ring.reload(!journal.claimed())
-    ofBudgets.reload(!journal.claimed())
+    const all = !follows && !journal.claimed()
+    ring.reload(all)
+    ofBudgets.reload(all)
     seen = now
     return true
   }

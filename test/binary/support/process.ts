@@ -26,11 +26,14 @@ export type Child = {
 
 const children = new Set<Child>()
 
+/** How many processes a server has, where the environment of the tests says so. */
+const WORKERS = process.env.SLUICE_WORKERS === undefined ? {} : { SLUICE_WORKERS: process.env.SLUICE_WORKERS }
+
 /** An environment that names nothing of this machine's. */
 export const launch = (program: string[], words: string[], cwd: string, env: Record<string, string> = {}): Child => {
   const spawned = Bun.spawn([...program, ...words], {
     ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
-    env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
+    env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...WORKERS, ...env },
   })
   const out = lines(spawned.stdout)
   const err = lines(spawned.stderr)

@@ -34,6 +34,8 @@ export type Attacked = {
   child: Child | undefined
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
   figures(): Promise<Figures>
+  /** The bearer token of an admin. */
+  token: string
   /** Resolves once nothing is open any more; throws with what is left after ten seconds: counting tokens may take some. */
   quiet(): Promise<Figures>
   /** Writes the file anew and has it read. */
@@ -94,6 +96,7 @@ export const openGateway = async (
   return {
     ...running,
     directory,
+    token,
     figures,
     post: (route, body, init = {}) =>
       fetch(running.url + route, {

@@ -1,0 +1,310 @@
+// The ledger and the limits of a process that shares them with others: everything is asked of the shared ledger, in groups,
+// one of them under way at a time.
+
+import { unavailable } from '../errors.ts'
+import type { Usage } from '../ir/usage.ts'
+import type { Key, Keys, RateLimits } from '../keys/key.ts'
+import { PATIENCE_MS } from '../store/patience.ts'
+import { costMicroUsd } from './cost.ts'
+import type { Prices } from './create.ts'
+import { wholeCounts } from './figures.ts'
+import type { Ledger, Reservation, ReserveAsk, Settlement } from './ledger.ts'
+import { type Limited, limitHeaders } from './limit-headers.ts'
+import { type GatewayLimits, isLimited, type Ticket, UNLIMITED } from './limits.ts'
+import { type Ask, fromShared, type SharedNode, type SharedReserve, type Verdict } from './shared.ts'
+import type { Timers } from './writer.ts'
+
+type NodeOptions = {
+  node: SharedNode
+  keys: Pick<Keys, 'versionOf'>
+  /** Reads what other processes have changed of the keys. */
+  refresh(): void
+  /** Milliseconds since the epoch. */
+  clock(): number
+  /** For keys without limits of their own. */
+  defaults: RateLimits
+  prices(): Prices
+  timers: Timers
+  /** Milliseconds, by which waits are measured. */
+  stopwatch?: () => number
+}
+
+export type NodeLedger = {
+  ledger: Ledger
+  limits: GatewayLimits
+  /** The exchanges that it has, those included of which it waits to say how they ended. */
+  running(): string[]
+  /** The exchange goes on without this node. `usage`: what it has come to, as far as is known. */
+  letGo(exchangeId: string, usage: Usage): void
+  /** Resolves once all that was to be said is said and heard. */
+  said(): Promise<void>
+}
+
+/** How long a request waits for the verdict on it. */
+const VERDICT_MS = 5_000
+/** How often it is looked for what has waited too long. */
+const LOOK_MS = 500
+/** Between two tries while the shared ledger cannot be reached. */
+const RETRY_MS = 50
+/** The most asked at once. */
+const GROUP = 512
+/** Progress waits this long, so that much of a stream is said at once. */
+const PROGRESS_MS = 250
+/** How often a request is asked again, for a key that changes each time or a prompt that is worked out. */
+const MOST_ROUNDS = 8
+/** How many keys are remembered with how their limits stand. */
+const MOST_TOLD = 10_000
+
+/** `keep`: said again until it is heard. `lost`: what came of it nobody knows. `late`: it has waited for `mostMs`. */
+type Item = {
+  ask: Ask
+  keep: boolean
+  since: number
+  mostMs: number
+  done(verdict: Verdict): void
+  lost(): void
+  late(): void
+}
+type Open = { keyId: string; prices: Prices; model: string; held: number }
+
+export const createNodeLedger = ({
+  node,
+  keys,
+  refresh,
+  clock,
+  defaults,
+  prices,
+  timers,
+  stopwatch = () => performance.now(),
+}: NodeOptions): NodeLedger => {
+  const open = new Map<string, Open>()
+  const progress = new Map<string, Usage>()
+  const told = new Map<string, Limited>()
+  let queue: Item[] = []
+  let underWay: Item[] = []
+  let turnDue = false
+  let paused = false
+  let progressDue = false
+  let lookDue = false
+  const heard: (() => void)[] = []
+
+  const pump = (): void => {
+    turnDue = false
+    if (underWay.length > 0 || paused) return
+    if (queue.length === 0) {
+      for (const resolve of heard.splice(0)) resolve()
+      return
+    }
+    underWay = queue.slice(0, GROUP)
+    queue = queue.slice(underWay.length)
+    void carry(underWay)
+  }
+  const carry = async (group: Item[]): Promise<void> => {
+    try {
+      const verdicts = await node.carry(group.map(({ ask }) => ask))
+      underWay = []
+      for (const [i, item] of group.entries()) item.done(verdicts[i] ?? {})
+    } catch {
+      underWay = []
+      const kept = group.filter(({ keep }) => keep)
+      for (const item of group) if (!item.keep) item.lost()
+      // In front of what the lost ones have given to say.
+      queue = [...kept, ...queue]
+      paused = true
+      timers.later(() => {
+        paused = false
+        pump()
+      }, RETRY_MS)
+    }
+    pump()
+  }
+  const look = (): void => {
+    const now = stopwatch()
+    const waiting = [...underWay, ...queue]
+    for (const item of waiting) if (now - item.since >= item.mostMs) item.late()
+    lookDue = waiting.length > 0
+    if (lookDue) timers.later(look, LOOK_MS)
+  }
+  const push = (item: Omit<Item, 'since'>): void => {
+    queue.push({ ...item, since: stopwatch() })
+    if (!lookDue) {
+      lookDue = true
+      timers.later(look, LOOK_MS)
+    }
+    if (turnDue || underWay.length > 0 || paused) return
+    turnDue = true
+    timers.soon(pump)
+  }
+  /** Said until it is heard. */
+  const say = (ask: Ask, done: () => void = nothing): void =>
+    push({ ask, keep: true, mostMs: PATIENCE_MS, done, lost: nothing, late: done })
+
+  /** What must be known before the request goes on. `undo` is said where it went on without the verdict. */
+  const asked = (ask: Ask, undo?: Ask): Promise<Verdict> =>
+    new Promise((resolve, reject) => {
+      let isOver = false
+      const end = (act: () => void): void => {
+        if (isOver) return
+        isOver = true
+        act()
+      }
+      const giveUp = (): void =>
+        end(() => {
+          const words = 'cannot reach its ledger'
+          reject(unavailable(words, { retryAfterMs: 1_000, cause: 'the owner of the ledger does not answer' }))
+        })
+      push({
+        ask,
+        ...{ keep: false, mostMs: VERDICT_MS, late: giveUp },
+        done: (verdict) => {
+          if (!isOver) end(() => resolve(verdict))
+          else if (undo !== undefined) say(undo)
+        },
+        lost: () => {
+          if (undo !== undefined) say(undo)
+          giveUp()
+        },
+      })
+    })
+
+  const remember = (keyId: string, { limits }: Verdict): void => {
+    if (limits === undefined) return
+    told.delete(keyId)
+    told.set(keyId, limits)
+    if (told.size > MOST_TOLD) for (const [oldest] of told) if (told.delete(oldest)) break
+  }
+  const headersOf = (keyId: string, wire: Parameters<typeof limitHeaders>[1]): Record<string, string> =>
+    limitHeaders(told.get(keyId) ?? {}, wire, clock())
+
+  const ticketOf = (id: string, keyId: string): Ticket => {
+    let left: Extract<Ask, { do: 'leave' }> | undefined
+    const leave = (refund: boolean): void => {
+      if (left !== undefined) {
+        // Said in one turn: it has not gone out yet.
+        left.refund ||= refund
+        return
+      }
+      left = { do: 'leave', id, refund }
+      say(left)
+    }
+    return {
+      release: () => leave(false),
+      refund: () => leave(true),
+      // They are counted where the exchange is settled.
+      addTokens: nothing,
+      headers: (wire) => headersOf(keyId, wire),
+    }
+  }
+
+  const enter = async (key: Key, id: string): Promise<Ticket> => {
+    const verdict = await asked({ do: 'enter', id, keyId: key.id }, { do: 'leave', id, refund: true })
+    remember(key.id, verdict)
+    if (verdict.error !== undefined) throw fromShared(verdict.error)
+    return ticketOf(id, key.id)
+  }
+
+  /** Asks until it is decided. */
+  const decided = async (id: string, { key, leastInput, recheck, ...facts }: Asked): Promise<Reservation> => {
+    const ask: SharedReserve = { ...facts, keyId: key.id, keysSeen: keys.versionOf(key.id) }
+    if (leastInput !== undefined) ask.leastInput = 'later'
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const verdict = await asked({ do: 'reserve', id, ask: { ...ask } }, { do: 'settle', id, settlement: GIVEN_BACK })
+      remember(key.id, verdict)
+      if (verdict.error !== undefined) throw fromShared(verdict.error)
+      if (verdict.reservation !== undefined) return verdict.reservation
+      if (verdict.again === 'key') {
+        refresh()
+        recheck?.()
+        ask.keysSeen = keys.versionOf(key.id)
+      } else if (leastInput !== undefined) ask.leastInput = leastInput()
+    }
+    throw unavailable('is busy', { cause: 'the key of a request changes all the time' })
+  }
+
+  const sayProgress = (): void => {
+    progressDue = false
+    for (const [id, usage] of progress) say({ do: 'progress', id, usage })
+    progress.clear()
+  }
+
+  const ledger: Ledger = {
+    resumed: [],
+    recovered: 0,
+    async reserve({ exchangeId: id, ...asked }) {
+      const reservation = await decided(id, asked)
+      open.set(id, { keyId: asked.key.id, model: asked.model, prices: prices(), held: reservation.reserved })
+      return reservation
+    },
+    progress({ exchangeId: id }, usage) {
+      if (!open.has(id)) return
+      progress.set(id, wholeCounts(usage))
+      if (progressDue) return
+      progressDue = true
+      timers.later(sayProgress, PROGRESS_MS)
+    },
+    narrow({ exchangeId: id }, tokens) {
+      const exchange = open.get(id)
+      if (exchange === undefined || tokens >= exchange.held) return
+      exchange.held = tokens
+      say({ do: 'narrow', id, tokens })
+    },
+    settle({ exchangeId: id }, settlement) {
+      const exchange = open.get(id)
+      if (exchange === undefined) throw new Error(`exchange ${id} is settled already`)
+      open.delete(id)
+      progress.delete(id)
+      const { promise: written, resolve } = Promise.withResolvers<void>()
+      // No answer is held for ever by a ledger that cannot be reached: it is let go when this is late.
+      say({ do: 'settle', id, settlement }, resolve)
+      const price = exchange.prices(settlement.model ?? exchange.model)
+      return { costMicroUsd: costMicroUsd(wholeCounts(settlement.usage), price), written }
+    },
+    openCount(keyIds) {
+      return keyIds === undefined ? open.size : [...open.values()].filter(({ keyId }) => keyIds.has(keyId)).length
+    },
+    isStuck: () => paused,
+    heldBy: (id) => [...open.values()].reduce((sum, { keyId, held }) => sum + (keyId === id ? held : 0), 0),
+    // What budgets hold is the owner's to say.
+    heldOf: () => NOTHING_HELD,
+    async requireLeft(key) {
+      const verdict = await asked({ do: 'look', id: '', keyId: key.id })
+      if (verdict.error !== undefined) throw fromShared(verdict.error)
+    },
+    flush: nothing,
+  }
+
+  return {
+    ledger,
+    limits: {
+      enter: (key, id) => (isLimited(key, defaults) ? enter(key, id) : UNLIMITED),
+      headers: (key, wire) => headersOf(key.id, wire),
+    },
+    running: () => [
+      ...open.keys(),
+      ...[...underWay, ...queue].flatMap(({ ask }) => (ask.do === 'settle' || ask.do === 'let-go' ? [ask.id] : [])),
+    ],
+    letGo(id, usage) {
+      if (!open.delete(id)) return
+      progress.delete(id)
+      say({ do: 'progress', id, usage: wholeCounts(usage) })
+      say({ do: 'let-go', id })
+    },
+    said: () =>
+      new Promise((resolve) => {
+        heard.push(resolve)
+        pump()
+      }),
+  }
+}
+
+type Asked = Omit<ReserveAsk, 'exchangeId'>
+
+const NOTHING_HELD = { tokens: 0, microUsd: 0 }
+
+const nothing = (): void => undefined
+
+/** Nothing was done with it: no provider was called. */
+const GIVEN_BACK: Settlement = {
+  ...{ outcome: 'failed', usage: {}, estimated: false, status: 503, errorCode: 'service_unavailable' },
+  ...{ attempts: 0, totalMs: 0 },
+}

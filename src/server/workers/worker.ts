@@ -1,0 +1,174 @@
+// One of several processes that serve: a gateway like any other, whose books another keeps.
+
+import { join } from 'node:path'
+import { type Config, databasePath } from '../../config.ts'
+import { createGateway, type Gateway, takeOver } from '../../gateway.ts'
+import { PROCESS_TIMERS } from '../../ledger/create.ts'
+import { createNodeLedger, type NodeLedger } from '../../ledger/node.ts'
+import { calendarOf, UTC } from '../../lib/calendar.ts'
+import { createLog, type Log } from '../../observe/log.ts'
+import { type Figures, ownFigures } from '../../observe/workers.ts'
+import { openStore } from '../../store/sqlite/index.ts'
+import { openSharedDoor } from '../doors.ts'
+import { drain, watchRoom } from '../serve.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { createLink, type Link } from './link.ts'
+import { BOOKS, DOOR, type FromOwner, hearing, type Part, type SentConfig } from './messages.ts'
+import { shareOf } from './owner.ts'
+
+/** How long the last settlements may take to be heard. */
+const SAID_MS = 5_000
+
+export type WorkerServer = {
+  url: string
+  log: Log
+  gateway: Gateway
+  /** Resolves when the owner has it stop. */
+  toStop: Promise<void>
+  stop(): Promise<void>
+}
+
+/** Resolves once it serves. */
+export const startWorker = async ({ name, number, dir, port, count }: Part): Promise<WorkerServer> => {
+  const welcome = Promise.withResolvers<{ config: SentConfig }>()
+  const toStop = Promise.withResolvers<void>()
+  let at: { gateway: Gateway; log: Log } | undefined
+  let ledger: NodeLedger | undefined
+  let current: Config | undefined
+
+  const configure = (config: SentConfig): void => {
+    const next = mine(config)
+    if (at === undefined || current === undefined || isSame(current, next)) return
+    at.gateway.metrics = metricsOf(link, next)
+    takeOver(at.gateway, next)
+    at.log.setLevel(next.log.level)
+    current = next
+  }
+  const mine = (config: SentConfig): Config => {
+    const calendar = calendarOf(config.timeZone) ?? UTC
+    // The owner has put in what stands beside the file.
+    const { providers, brands, models, aliases, fallbacks, accountSources, warnings } = config
+    const served = { providers, brands, models, aliases, fallbacks, accountSources }
+    const extend = () => ({ served, problems: [], warnings })
+    return shareOf({ ...config, calendar, extend, listen: { ...config.listen, port } }, count)
+  }
+  const heard = hearing<FromOwner>({
+    welcome(message) {
+      welcome.resolve(message)
+      configure(message.config)
+    },
+    config: ({ config }) => configure(config),
+    look: () => void at?.gateway.store.refresh(),
+    placed: ({ conversation, account }) => affinity?.remember(conversation, account),
+    continues: ({ keyId, answerId, tokens }) => continued?.remember(keyId, answerId, tokens),
+    how: ({ n }) => at && link.send({ what: 'figures', n, figures: figuresOf(at.gateway) }),
+    stop: () => toStop.resolve(),
+    // What it had is settled without it: it begins anew.
+    fenced: () => process.exit(1),
+    // Answers that nobody waits for any more.
+    ...{ verdicts: nothing, done: nothing },
+  })
+  let passing = (): number => 0
+  // What is passed on is the owner's.
+  const figuresOf = (gateway: Gateway): Figures => {
+    const own = ownFigures(gateway)
+    return { ...own, pending: own.pending - passing() }
+  }
+  let affinity: Gateway['affinity'] | undefined
+  let continued: Gateway['continued'] | undefined
+  const link = await createLink({
+    path: join(dir, BOOKS),
+    hello: () => ({ what: 'hello', name, number, running: ledger?.running() ?? [] }),
+    heard,
+  })
+  current = mine((await welcome.promise).config)
+  const log = createLog(current.log.level, number)
+  const store = openStore(databasePath(current), { calendar: current.calendar, follows: true })
+  const gateway = createGateway({
+    ...{ config: current, store, log },
+    books({ config, prices, clock }) {
+      ledger = createNodeLedger({
+        ...{ node: link, keys: store.keys, clock, prices, defaults: config.limits, timers: PROCESS_TIMERS },
+        refresh: () => void store.refresh(),
+      })
+      return ledger
+    },
+  })
+  at = { gateway, log }
+  affinity = gateway.affinity
+  continued = gateway.continued
+  gateway.metrics = metricsOf(link, current)
+  gateway.affinity = {
+    accountOf: affinity.accountOf,
+    remember(conversation, account) {
+      if (affinity?.accountOf(conversation) !== account) link.send({ what: 'placed', conversation, account })
+      affinity?.remember(conversation, account)
+    },
+  }
+  gateway.continued = {
+    withPrevious: continued.withPrevious,
+    remember(keyId, answerId, tokens) {
+      link.send({ what: 'continues', keyId, answerId, tokens })
+      continued?.remember(keyId, answerId, tokens)
+    },
+  }
+  gateway.refusals = {
+    add: (refusal) => link.send({ what: 'refusal', refusal }),
+    ...{ settle: async () => undefined, flush: nothing, waiting: () => 0 },
+  }
+  gateway.background = {
+    ...gateway.background,
+    keep: async (answer) => void (await link.ask((n) => ({ what: 'keep', n, answer }))),
+    handOver: (exchangeId, { usage }) => ledger?.letGo(exchangeId, usage),
+  }
+  const elsewhere = createElsewhere({
+    door: join(dir, DOOR),
+    addressOf: (request) => gateway.listener?.addressOf(request),
+    streamed: (request) => gateway.listener?.streamed(request),
+  })
+  passing = elsewhere.passing
+  const door = openSharedDoor(gateway, elsewhere.pass)
+  gateway.listener = door
+  const unwatch = store.watch()
+  const unwatchRoom = watchRoom(gateway, [door])
+
+  return {
+    ...{ url: door.url, log, gateway, toStop: toStop.promise },
+    async stop() {
+      await drain(gateway, [door])
+      await gateway.recall.flush()
+      await Promise.race([ledger?.said(), Bun.sleep(SAID_MS)])
+      unwatchRoom()
+      unwatch()
+      link.close()
+      store.close()
+      log.flush()
+    },
+  }
+}
+
+/** But for what is made anew each time. */
+const isSame = (
+  { extend: _, calendar: __, ...one }: Config,
+  { extend: ___, calendar: ____, ...other }: Config,
+): boolean => Bun.deepEquals(one, other)
+
+const nothing = (): void => undefined
+
+/** What is counted is counted by the owner, which knows of settlements already. */
+const metricsOf = (link: Link, { metrics }: Config): Gateway['metrics'] =>
+  metrics.enabled
+    ? {
+        settled: () => undefined,
+        refused: (wire, status, code) => link.send({ what: 'refused', wire, status, code }),
+        counted: ({ wire, model, attempts, firstByteMs }, how) =>
+          link.send({
+            what: 'counted',
+            request: { wire, model: { id: model.id }, attempts, ...(firstByteMs === undefined ? {} : { firstByteMs }) },
+            how,
+          }),
+        unwritten: () => undefined,
+        text: async () => '',
+        told: async () => [],
+      }
+    : undefined

@@ -1,0 +1,364 @@
+// Several processes that serve as one, as processes of their own: quotas and limits to the token, kills in the midst of
+// streams, one address for everything.
+
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FileConfig } from '../../src/config/schema.ts'
+import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
+import { openStore } from '../../src/store/sqlite/index.ts'
+import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
+import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
+import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+
+const WORKERS = 3
+const stopping = stopsAfterEach()
+const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
+const gatewayOf = async (file: FileConfig): Promise<Attacked> =>
+  stopping(await openGateway({ workers: WORKERS, ...file }, { apart: true }))
+
+const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
+const usual = async (handler: Handler = answering) => {
+  const vendor = await provider(handler)
+  return { vendor, gateway: await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }) }
+}
+
+/** On a connection of its own, which goes to any of the processes. */
+const ask = (gateway: Attacked, secret = gateway.secret, more: object = {}): Promise<Response> =>
+  gateway.post(
+    CHAT.path,
+    { ...CHAT.request(false), max_tokens: 100, ...more },
+    { headers: { authorization: `Bearer ${secret}`, connection: 'close' } },
+  )
+const statusOf = async (asked: Promise<Response>): Promise<number> => {
+  const response = await asked
+  await response.text()
+  return response.status
+}
+const admin = (gateway: Attacked, path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${gateway.url}/admin/api${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json', connection: 'close' },
+  })
+const newKey = async (gateway: Attacked, more: object = {}): Promise<{ id: string; secret: string }> => {
+  const made = await admin(gateway, '/keys', { method: 'POST', body: JSON.stringify({ label: 'k', ...more }) })
+  const { key, secret } = (await made.json()) as { key: { id: string }; secret: string }
+  return { id: key.id, secret }
+}
+
+type Running = { pid: number; role: string; number: number }
+
+/** Empty for one that has just ended. */
+const environmentOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The processes of a server, as the system knows them. */
+const partsOf = (gateway: Attacked): Running[] => {
+  const parent = gateway.child?.pid ?? 0
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+    .split(' ')
+    .filter((pid) => pid !== '')
+    .flatMap((pid): Running[] => {
+      const part = /SLUICE_PART=(\{[^\0]*\})/.exec(environmentOf(pid))?.[1]
+      return part === undefined ? [] : [{ pid: Number(pid), ...(JSON.parse(part) as Omit<Running, 'pid'>) }]
+    })
+}
+const partOf = (gateway: Attacked, role: string): Running => {
+  const found = partsOf(gateway).find((each) => each.role === role)
+  if (found === undefined) throw new Error(`there is no ${role}`)
+  return found
+}
+const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
+
+const until = async (holds: () => boolean | Promise<boolean>, forMs = 15_000): Promise<void> => {
+  for (const end = performance.now() + forMs; !(await holds()); ) {
+    if (performance.now() > end) throw new Error('it has not come to that')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+const allServe = (gateway: Attacked): Promise<void> =>
+  until(async () => {
+    if (partsOf(gateway).length !== WORKERS + 1) return false
+    return (await admin(gateway, '/state').catch(() => undefined))?.status === 200
+  })
+
+type Row = { outcome: string; input: number | null; output: number | null }
+
+/** What the file says once the server has stopped: each key's counter is the sum of its rows, and nothing is held. */
+const booksOf = async (gateway: Attacked, isStopping = false): Promise<Row[]> => {
+  // A second request to stop would end it at once.
+  if (!isStopping) gateway.child?.kill('SIGTERM')
+  expect(await gateway.child?.exited).toBe(0)
+  const db = new Database(join(gateway.directory, 'data', 'sluice.db'))
+  try {
+    const sums = db
+      .query<{ used: number; sum: number }, []>(
+        `SELECT tokens_used AS used, (SELECT coalesce(sum(coalesce(input, 0) + coalesce(cache_read, 0) +
+          coalesce(cache_write, 0) + coalesce(output, 0)), 0) FROM exchanges WHERE key_id = keys.id) AS sum FROM keys`,
+      )
+      .all()
+    for (const { used, sum } of sums) expect(used).toBe(sum)
+    expect(db.query('SELECT count(*) AS n FROM reservations').get()).toEqual({ n: 0 })
+    expect(db.query('SELECT count(*) - count(DISTINCT id) AS n FROM exchanges').get()).toEqual({ n: 0 })
+    return db.query<Row, []>('SELECT outcome, input, output FROM exchanges ORDER BY row').all()
+  } finally {
+    db.close()
+  }
+}
+
+/** A stream that has begun, and the rest of it. */
+const begun = async (gateway: Attacked, secret = gateway.secret) => {
+  const response = await ask(gateway, secret, { stream: true })
+  expect(response.status).toBe(200)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const first = new TextDecoder().decode((await reader.read()).value)
+  const rest = (async () => {
+    let text = first
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return text
+      text += new TextDecoder().decode(value)
+    }
+  })().catch(() => 'cut')
+  return { rest }
+}
+
+describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
+  test('let in of 200 requests at once those that a quota has room for, and overspend nothing', async () => {
+    const all = gate()
+    const { vendor, gateway } = await usual(async () => {
+      await all.opened
+      return whole(CHAT)
+    })
+    // Each sets aside its prompt and a hundred: what twenty do is known from one.
+    const first = await newKey(gateway)
+    const one = ask(gateway, first.secret)
+    await vendor.arrived(0)
+    const store = openStore(join(gateway.directory, 'data', 'sluice.db'))
+    const reserved = store.exchanges({ limit: 1 })[0]?.reserved ?? 0
+    store.close()
+    const key = await newKey(gateway, { tokens_total: 20 * reserved })
+    const asked = Array.from({ length: 200 }, () => ask(gateway, key.secret).then((response) => response))
+    await vendor.arrived(20)
+    // Who is refused is refused while all others wait.
+    await until(async () => (await gateway.figures()).sum('sluice_requests_total') >= 180)
+    all.open()
+    const statuses = await Promise.all(asked.map(statusOf))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(180)
+    expect(await statusOf(one)).toBe(200)
+    expect(vendor.requests).toHaveLength(21)
+    expect(await booksOf(gateway)).toHaveLength(21)
+  })
+
+  test('hold the limits of a key together', async () => {
+    const { gateway } = await usual()
+    const key = await newKey(gateway, { rpm: 25 })
+    const statuses = await Promise.all(Array.from({ length: 90 }, () => statusOf(ask(gateway, key.secret))))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(25)
+    const refused = await ask(gateway, key.secret)
+    expect([refused.status, refused.headers.get('x-ratelimit-remaining-requests')]).toEqual([429, '0'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('refuse a revoked key and a replaced secret everywhere from the answer on', async () => {
+    const { gateway } = await usual()
+    const [one, two] = [await newKey(gateway), await newKey(gateway)]
+    const load = Array.from({ length: 8 }, async () => {
+      while ((await statusOf(ask(gateway, one.secret))) === 200);
+    })
+    expect((await admin(gateway, `/keys/${one.id}/revoke`, { method: 'POST' })).status).toBe(200)
+    const rotated = await admin(gateway, `/keys/${two.id}/rotate`, { method: 'POST', body: '{"grace_seconds":0}' })
+    const { secret } = (await rotated.json()) as { secret: string }
+    const after = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => statusOf(ask(gateway, i % 2 === 0 ? one.secret : two.secret))),
+    )
+    expect(new Set(after)).toEqual(new Set([401]))
+    await Promise.all(load)
+    const known = await Promise.all(Array.from({ length: 10 }, () => statusOf(ask(gateway, secret))))
+    expect(new Set(known)).toEqual(new Set([200]))
+    await booksOf(gateway)
+  })
+
+  test('go on when one of them is killed: what it had is settled at once, and another takes its place', async () => {
+    const end = gate()
+    const { gateway } = await usual(() => streamed(CHAT, CHAT.word('hello'), end))
+    const streams = []
+    for (let i = 0; i < 24; i++) streams.push(await begun(gateway))
+    kill(partOf(gateway, 'worker'))
+    await allServe(gateway)
+    const left = (await gateway.figures()).reservations
+    expect(left).toBeLessThan(24)
+    end.open()
+    const texts = await Promise.all(streams.map(({ rest }) => rest))
+    const ended = texts.filter((text) => text.includes('[DONE]')).length
+    expect(ended).toBe(left)
+    expect((await gateway.quiet()).reservations).toBe(0)
+    const rows = await booksOf(gateway)
+    expect(rows.filter(({ outcome }) => outcome === 'done')).toHaveLength(ended)
+    expect(rows.filter(({ outcome }) => outcome === 'failed')).toHaveLength(24 - ended)
+  })
+
+  test('go on when the owner of the books is killed: streams end whole and are billed by their real figures', async () => {
+    const end = gate()
+    const { gateway } = await usual(({ text }) =>
+      JSON.parse(text).stream === true ? streamed(CHAT, CHAT.word('hello'), end) : whole(CHAT),
+    )
+    const streams = []
+    for (let i = 0; i < 12; i++) streams.push(await begun(gateway))
+    const before = partOf(gateway, 'owner')
+    kill(before)
+    // Meanwhile requests are refused with a word that clients ask again on.
+    const during = await Promise.all(Array.from({ length: 12 }, () => ask(gateway).catch(() => undefined)))
+    for (const response of during)
+      if (response !== undefined && response.status !== 200)
+        expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+    await allServe(gateway)
+    expect(partOf(gateway, 'owner').pid).not.toBe(before.pid)
+    await until(async () => (await statusOf(ask(gateway))) === 200)
+    end.open()
+    for (const { rest } of streams) expect(await rest).toContain('[DONE]')
+    await gateway.quiet()
+    const rows = await booksOf(gateway)
+    const whole12 = rows.filter(({ outcome, input, output }) => outcome === 'done' && input === 3 && output === 5)
+    expect(whole12.length).toBeGreaterThanOrEqual(13)
+    // What was refused because nobody could say what became of it costs nothing.
+    for (const row of rows) if (row.outcome !== 'done') expect([row.input ?? 0, row.output ?? 0]).toEqual([0, 0])
+  })
+
+  test('end with what started them, and the next start finds the books as after any kill', async () => {
+    const never = gate()
+    const { gateway } = await usual(() => streamed(CHAT, CHAT.word('hello'), never))
+    for (let i = 0; i < 6; i++) await begun(gateway)
+    const parts = partsOf(gateway)
+    gateway.child?.kill('SIGKILL')
+    await until(() => parts.every(({ pid }) => !existsSync(`/proc/${pid}`) || isZombie(pid)))
+    never.open()
+  })
+
+  test('serve the dashboard, the admin API and its live page at the one address', async () => {
+    const { gateway } = await usual()
+    const page = await fetch(`${gateway.url}/dashboard`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const html = await page.text()
+    const script = /src="(\/dashboard\/assets\/[^"]+)"/.exec(html)?.[1] ?? ''
+    expect((await fetch(gateway.url + script)).status).toBe(200)
+    expect((await fetch(`${gateway.url}/dashboard`, { method: 'HEAD' })).status).toBe(200)
+    expect((await fetch(`${gateway.url}/nowhere`)).status).toBe(404)
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+    const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': gateway.secret } })
+    expect(await usage.json()).toMatchObject({ tokens_used: 0, status: 'active' })
+
+    const leaving = new AbortController()
+    const live = await fetch(`${gateway.url}/admin/api/live`, {
+      headers: { authorization: `Bearer ${gateway.token}` },
+      signal: leaving.signal,
+    })
+    const reader = (live.body as ReadableStream<Uint8Array>).getReader()
+    let heard = ''
+    const hears = async (what: RegExp): Promise<void> => {
+      while (!what.test(heard)) heard += new TextDecoder().decode((await reader.read()).value)
+    }
+    await hears(/event: counters/)
+    for (let i = 0; i < 6; i++) expect(await statusOf(ask(gateway))).toBe(200)
+    await hears(/(event: exchange[\s\S]*){6}/)
+    leaving.abort()
+    await until(async () => {
+      const state = (await (await admin(gateway, '/state')).json()) as { live_streams: number }
+      return state.live_streams === 0
+    })
+    expect((await gateway.quiet()).sum('sluice_requests_total{wire="chat-completions"')).toBe(6)
+  })
+
+  test('see at once what is changed in the admin API and by a reload', async () => {
+    const { vendor, gateway } = await usual()
+    const key = await newKey(gateway)
+    const limits = { rpm: 3, tpm: 0, concurrency: 0 }
+    expect((await admin(gateway, '/settings', { method: 'PUT', body: JSON.stringify({ limits }) })).status).toBe(200)
+    const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(ask(gateway, key.secret))))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3)
+    const file = { workers: WORKERS, providers: providersAt({ b: [vendor.origin] }), aliases: { mine: 'vendorB-5.5' } }
+    await gateway.reload(file)
+    const other = await newKey(gateway)
+    await admin(gateway, '/settings', { method: 'PUT', body: '{"limits":null}' })
+    const named = await Promise.all(
+      Array.from({ length: 12 }, () => statusOf(ask(gateway, other.secret, { model: 'mine' }))),
+    )
+    expect(new Set(named)).toEqual(new Set([200]))
+  })
+
+  test('go on with a translated answer by its id, whichever process made it', async () => {
+    const vendor = await provider(() => whole(MESSAGES))
+    const gateway = await gatewayOf({ providers: providersAt({ a: [vendor.origin] }) })
+    const say = async (previous: string | undefined): Promise<string> => {
+      const response = await gateway.post(
+        '/v1/responses',
+        { model: MESSAGES.model, input: 'hi', ...(previous === undefined ? {} : { previous_response_id: previous }) },
+        { headers: { connection: 'close' } },
+      )
+      expect(response.status).toBe(200)
+      return String(((await response.json()) as { id: string }).id)
+    }
+    let id: string | undefined
+    for (let turn = 0; turn < 8; turn++) id = await say(id)
+    const { messages } = JSON.parse(vendor.requests.at(-1)?.text ?? '{}') as { messages: unknown[] }
+    expect(messages).toHaveLength(15)
+  })
+
+  test('drain together: streams end, and nothing is left behind', async () => {
+    const end = gate()
+    const { gateway } = await usual(() => streamed(CHAT, CHAT.word('hello'), end))
+    const streams = []
+    for (let i = 0; i < 9; i++) streams.push(await begun(gateway))
+    gateway.child?.kill('SIGTERM')
+    await until(async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.status !== 200)
+    end.open()
+    for (const { rest } of streams) expect(await rest).toContain('[DONE]')
+    expect(await booksOf(gateway, true)).toHaveLength(9)
+    // The folder of their sockets is in the temporary folder, which is the test's own.
+    expect(readdirSync(gateway.directory).filter((name) => name.startsWith('sluice-'))).toEqual([])
+  })
+
+  test('reset and renewed quotas count what was used since, under load', async () => {
+    const { gateway } = await usual()
+    const key = await newKey(gateway)
+    let going = true
+    let answered = 0
+    const load = Array.from({ length: 6 }, async () => {
+      while (going) if ((await statusOf(ask(gateway, key.secret))) === 200) answered++
+    })
+    for (let i = 0; i < 5; i++) {
+      await until(() => answered > 20 * (i + 1))
+      expect((await admin(gateway, `/keys/${key.id}/reset`, { method: 'POST' })).status).toBe(200)
+    }
+    going = false
+    await Promise.all(load)
+    await gateway.quiet()
+    const used = (await (await admin(gateway, `/keys/${key.id}`)).json()) as { tokens_used: number }
+    // Each costs eight tokens, and five resets have taken some of them back.
+    expect(used.tokens_used % 8).toBe(0)
+    expect(used.tokens_used).toBeLessThan(8 * answered)
+  })
+})
+
+describe('a system that does not spread connections', () => {
+  test.each(['darwin', 'win32', 'freebsd'])('%s is told so', (platform) => {
+    expect(whyNotSeveral(platform)).toContain('leave out --workers')
+    expect(whyNotSeveral('linux')).toBeUndefined()
+  })
+})
+
+const isZombie = (pid: number): boolean => {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,226 @@
+// What a node is told by the ledger that it shares, and what becomes of what it held.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { GatewayError } from '../../../src/errors.ts'
+import type { NewKey } from '../../../src/keys/key.ts'
+import { ACTOR, cleanUp, newPath } from '../../store/support.ts'
+import { ask, settlement } from '../support.ts'
+import { createWorld, type TestNode, type World } from './world.ts'
+
+const worlds: World[] = []
+afterEach(() => {
+  for (const world of worlds.splice(0)) world.close()
+  cleanUp()
+})
+
+const worldOf = (keys: Partial<NewKey>[], nodes = 3): World => {
+  const world = createWorld(newPath(), keys, nodes)
+  worlds.push(world)
+  return world
+}
+const nodeAt = (world: World, at: number): TestNode => {
+  const node = world.nodes[at]
+  if (node === undefined) throw new Error('no such node')
+  return node
+}
+const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =>
+  promise.then(
+    () => undefined,
+    (error: GatewayError) => error.code,
+  )
+
+describe('admission', () => {
+  test('of 200 requests at once over three nodes exactly those are let in that fit', async () => {
+    const world = worldOf([{ tokensTotal: 20 * 110 }])
+    const more = { inputEstimate: 10, outputCap: 100, fixed: true }
+    const asked = Array.from({ length: 200 }, (_, i) => nodeAt(world, i % 3).begin(world.key(0), more))
+    const codes = await Promise.all(asked.map(({ reserving }) => codeOf(reserving)))
+    expect(codes.filter((code) => code === undefined)).toHaveLength(20)
+    expect(new Set(codes)).toEqual(new Set([undefined, 'rate_limit_exceeded']))
+    expect(world.owner().ledger.heldBy(world.keyIds[0] ?? '')).toBe(20 * 110)
+  })
+
+  test('a cap is lowered to what is left, whichever node asks', async () => {
+    const world = worldOf([{ tokensTotal: 300 }])
+    const first = await nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 50 }).reserving
+    const second = await nodeAt(world, 1).begin(world.key(0), { inputEstimate: 100, outputCap: 400 }).reserving
+    expect(first.outputCap).toBeUndefined()
+    expect(second.outputCap).toBe(50)
+  })
+
+  test('the least that a prompt takes is worked out only where it does not fit, and then refuses it', async () => {
+    const world = worldOf([{ tokensTotal: 100 }])
+    let workedOut = 0
+    const leastInput = () => {
+      workedOut++
+      return 150
+    }
+    const fits = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 20, outputCap: 10, leastInput })
+    await fits.reserving
+    expect(workedOut).toBe(0)
+    const refused = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 200, outputCap: 10, leastInput })
+    expect(await codeOf(refused.reserving)).toBe('quota_exhausted')
+    expect(workedOut).toBe(1)
+  })
+})
+
+describe('keys', () => {
+  test('a key that is revoked is refused at once, by nodes too that have not heard of it', async () => {
+    const world = worldOf([{}])
+    const key = { ...world.key(0) }
+    world.owner().store.keys.revoke(key.id, ACTOR)
+    expect(key.revokedAt).toBeUndefined()
+    for (const node of world.nodes) expect(await codeOf(node.begin(key).reserving)).toBe('invalid_api_key')
+  })
+
+  test('a key that has changed is looked at again before anything is reserved', async () => {
+    const world = worldOf([{}])
+    world.owner().store.keys.rotate(world.keyIds[0] ?? '', 0, ACTOR)
+    let looked = 0
+    const { reserving } = nodeAt(world, 0).begin(world.key(0), {
+      recheck: () => {
+        looked++
+        throw new Error('another secret by now')
+      },
+    })
+    await expect(reserving).rejects.toThrow('another secret')
+    expect(looked).toBe(1)
+    expect(world.owner().ledger.openCount()).toBe(0)
+  })
+
+  test('a key that the command line has issued a moment ago is known', async () => {
+    const world = worldOf([{}])
+    const { key } = world.outside.keys.issue({ ...world.key(0), label: 'new' }, ACTOR)
+    expect((await nodeAt(world, 1).begin(key).reserving).keyId).toBe(key.id)
+  })
+})
+
+describe('limits', () => {
+  test('requests a minute hold over all nodes, to the request', async () => {
+    const world = worldOf([{ rpm: 7 }])
+    const asked = Array.from({ length: 30 }, (_, i) => nodeAt(world, i % 3).begin(world.key(0)))
+    const codes = await Promise.all(asked.map(({ ticket }) => codeOf(ticket)))
+    expect(codes.filter((code) => code === undefined)).toHaveLength(7)
+    await world.wait(60_000)
+    expect(await codeOf(nodeAt(world, 2).begin(world.key(0)).ticket)).toBeUndefined()
+  })
+
+  test('requests at once hold over all nodes, and one that leaves makes room at another', async () => {
+    const world = worldOf([{ concurrency: 2 }])
+    const [a, b] = [nodeAt(world, 0).begin(world.key(0)), nodeAt(world, 1).begin(world.key(0))]
+    await Promise.all([a.ticket, b.ticket])
+    expect(await codeOf(nodeAt(world, 2).begin(world.key(0)).ticket)).toBe('rate_limit_exceeded')
+    ;(await a.ticket).release()
+    await world.turns()
+    expect(await codeOf(nodeAt(world, 2).begin(world.key(0)).ticket)).toBeUndefined()
+  })
+
+  test('settled tokens count for the minute at every node, and headers tell so', async () => {
+    const world = worldOf([{ tpm: 100 }])
+    const { ticket, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 10, outputCap: 100 })
+    nodeAt(world, 0).ledger.settle(await reserving, settlement({ usage: { input: 10, output: 90 } }))
+    ;(await ticket).release()
+    await nodeAt(world, 0).said()
+    expect(await codeOf(nodeAt(world, 1).begin(world.key(0)).ticket)).toBe('rate_limit_exceeded')
+    expect(nodeAt(world, 1).limits.headers(world.key(0), 'messages')).toMatchObject({
+      'x-ratelimit-limit-tokens': '100',
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '1m0s',
+    })
+  })
+
+  test('a key without limits asks nobody at the door', () => {
+    const world = worldOf([{}])
+    expect(nodeAt(world, 0).limits.enter(world.key(0), 'req_1')).not.toBeInstanceOf(Promise)
+  })
+
+  test('a refunded request counts against nothing', async () => {
+    const world = worldOf([{ rpm: 1 }])
+    const ticket = await nodeAt(world, 0).begin(world.key(0)).ticket
+    ticket.release()
+    ticket.refund()
+    await world.turns()
+    expect(await codeOf(nodeAt(world, 1).begin(world.key(0)).ticket)).toBeUndefined()
+  })
+})
+
+describe('what a node leaves behind', () => {
+  test('is settled at once by its last progress, and its requests leave', async () => {
+    const world = worldOf([{ tokensTotal: 1_000, concurrency: 1 }])
+    const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 400 })
+    nodeAt(world, 0).ledger.progress(await reserving, { input: 90, output: 37 })
+    await world.wait(300)
+    world.killNode(0)
+    const { ledger, store } = world.owner()
+    expect(ledger.heldBy(world.keyIds[0] ?? '')).toBe(0)
+    expect(store.exchanges({ limit: 1, id })[0]).toMatchObject({
+      outcome: 'failed',
+      input: 90,
+      output: 37,
+      estimated: true,
+    })
+    expect(await codeOf(nodeAt(world, 1).begin(world.key(0)).ticket)).toBeUndefined()
+  })
+
+  test('without any progress is billed its prompt', async () => {
+    const world = worldOf([{}])
+    const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 123 })
+    await reserving
+    world.killNode(0)
+    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ input: 123, output: 0 })
+  })
+
+  test('goes on over a new start of the ledger, where the node itself goes on', async () => {
+    const world = worldOf([{ tokensTotal: 1_000 }])
+    const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 400 })
+    const lost = nodeAt(world, 1).begin(world.key(0), { inputEstimate: 50, outputCap: 10 })
+    const reservation = await reserving
+    await lost.reserving
+    const gone = nodeAt(world, 1)
+    gone.alive = false
+    world.killOwner()
+    world.restartOwner()
+    const { ledger, store } = world.owner()
+    expect(ledger.heldBy(world.keyIds[0] ?? '')).toBe(reservation.reserved)
+    expect(store.exchanges({ limit: 1, id: lost.id })[0]).toMatchObject({ outcome: 'failed', input: 50 })
+    const { written } = nodeAt(world, 0).ledger.settle(reservation, settlement({ usage: { input: 100, output: 321 } }))
+    await written
+    expect(store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'done', output: 321 })
+  })
+})
+
+describe('a ledger that does not answer', () => {
+  test('refuses requests after five seconds, and what it reserved for them is given back', async () => {
+    const world = worldOf([{ tokensTotal: 1_000 }], 1)
+    const node = nodeAt(world, 0)
+    node.line.fault = 'silent-after'
+    const { id, reserving } = node.begin(world.key(0))
+    await world.turns()
+    expect(world.owner().ledger.openCount()).toBe(1)
+    await world.wait(5_000)
+    expect(await codeOf(reserving)).toBe('service_unavailable')
+    await world.finish()
+    expect(world.owner().ledger.openCount()).toBe(0)
+    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'failed', input: null })
+  })
+
+  test('holds no answer for longer than two seconds, and hears of its end later', async () => {
+    const world = worldOf([{}], 1)
+    const node = nodeAt(world, 0)
+    const { id, reserving } = node.begin(world.key(0))
+    const reservation = await reserving
+    node.line.fault = 'silent-before'
+    const { written } = node.ledger.settle(reservation, settlement({ usage: { input: 1, output: 2 } }))
+    await world.wait(2_000)
+    await written
+    expect(world.owner().ledger.openCount()).toBe(1)
+    await world.finish()
+    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'done', output: 2 })
+  })
+
+  test('that is gone refuses at once', async () => {
+    const world = worldOf([{}], 1)
+    nodeAt(world, 0).line.end()
+    expect(await codeOf(nodeAt(world, 0).ledger.reserve(ask(world.key(0))))).toBe('service_unavailable')
+  })
+})
