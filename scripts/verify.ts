@@ -13,7 +13,11 @@ const steps: [string, () => Promise<number>][] = [
   ['tests', () => bun(TEST)],
   ['build', () => bun(['scripts/build.ts'])],
   ['same bytes', () => bun(['scripts/reproducible.ts', BINARY.SLUICE_BINARY])],
-  ['binary', () => bun([...TEST, 'test/binary', 'test/dashboard', 'test/chaos', 'test/money/killed.test.ts'], BINARY)],
+  [
+    'binary',
+    () =>
+      bun([...TEST, 'test/binary', 'test/dashboard', 'test/chaos', 'test/money/killed.test.ts', 'test/growth'], BINARY),
+  ],
   ['soak', () => bun(['scripts/soak.ts', '--short'], BINARY)],
   ['fuzz', () => bun(['scripts/fuzz.ts', '--short'], BINARY)],
 ]

@@ -231,4 +231,4 @@ test('the books of nodes that share a ledger are right after any sequence of req
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 120_000)
+}, 600_000)
