@@ -1,5 +1,5 @@
 // What takes long of a large request is work in turns: reading it, admitting it, finding its conversation's account,
-// translating it, writing that and making it bytes, translating its answer.
+// translating it and making that bytes, a part of it at a time, translating its answer.
 
 import { expect, test } from 'bun:test'
 import { CHAT, MESSAGES, whole } from '../chaos/support/stories.ts'
@@ -37,7 +37,7 @@ test.each([false, true])('a request, its place, its translation and a whole answ
   const asking = gateway.post('/v1/chat/completions', { ...chat, stream })
   await turn(3)
   expect(provider.requests).toHaveLength(0)
-  await turn(4)
+  await turn(3)
   const response = await asking
   expect([response.status, waiting.length]).toEqual([200, 0])
   expect(await response.text()).toContain('chat.completion')
@@ -70,7 +70,7 @@ test.each([false, true])(
     const left = new Promise((resolve) => client?.call?.signal.addEventListener('abort', resolve))
     leaving.abort()
     await left
-    await turn(3)
+    await turn(2)
     await asking
     await gateway.idle()
     const [row] = store.exchanges({ limit: 1 })
