@@ -283,7 +283,7 @@ export const totalOf = (row: ExchangeRow): number =>
 
 /** The newest exchanges, without requests that became none. */
 export const exchangesOf = (store: Pick<Store, 'exchanges'>, limit = 1_000_000): ExchangeRow[] =>
-  store.exchanges({ limit }).filter(({ outcome }) => outcome !== 'refused')
+  store.exchanges({ limit }).filter(({ refusal }) => refusal === null)
 
 /** The key's latest exchange. */
 export const latestOf = ({ server }: Pick<TestGateway, 'server'>, id: string): ExchangeRow | undefined =>
