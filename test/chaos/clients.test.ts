@@ -65,7 +65,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     const held = await settled(() => request.sent)
     // Beyond what the sockets on the way hold, next to nothing has left the provider.
     const inSockets = kernelHolds([provider.origin, gateway.url])
-    expect(held - (inSockets ?? 0)).toBeLessThan((inSockets === undefined ? 24 : 4) * MEGABYTE)
+    expect(held - (inSockets ?? 0)).toBeLessThan((inSockets === undefined ? 24 : 8) * MEGABYTE)
     if (gateway.child !== undefined) {
       // In a process of its own what the gateway holds can be told from what the test does.
       expect((await gateway.figures()).rssBytes - before.rssBytes).toBeLessThan(64 * MEGABYTE)
