@@ -69,7 +69,12 @@ export const createSocket = (
     if (response.status === 401) outOfForce()
   }
 
-  const outOfForce = (): void => end(() => peer?.close(POLICY, 'The API key is not in force here any more.'))
+  const hangUp = (): void => peer?.close(POLICY, 'The API key is not in force here any more.')
+  /** The client has been told. */
+  const outOfForce = (): void => {
+    ending = hangUp
+    end(hangUp)
+  }
 
   const refuseWith = (error: GatewayError, lane?: string): Promise<void> =>
     refuse(errorResponse(error, requestId(), 'responses'), lane)
@@ -238,7 +243,8 @@ export const createSocket = (
         if (keys.changes() === changes) requireInForce(key, gateway.clock())
         else requireAddress(keys.authenticate(handshake.headers), address)
       } catch (thrown) {
-        if (thrown instanceof GatewayError && ending === undefined) void refuseWith(thrown).then(outOfForce)
+        // Amid an answer it would be taken for the answer's own end.
+        if (thrown instanceof GatewayError) end(() => void refuseWith(thrown).then(outOfForce))
       }
     },
     drain: () => end(() => peer?.close(GOING_AWAY, 'The gateway is stopping.')),
