@@ -96,13 +96,20 @@ export const answerPost = async (
   }
 }
 
-type Refused = Pick<Refusal, 'id' | 'wire' | 'path' | 'address'> & { post: Post | undefined }
+/** `post` undefined: it was refused before its body was looked at. */
+type Refused = Pick<Refusal, 'id' | 'wire' | 'path' | 'address'> & { post?: Post | undefined }
 
 /** A message may repeat what the client wrote: a part of it is enough. */
 const MOST_TOLD = 500
 const MOST_PATH = 100
 
-const noteRefusal = (gateway: Gateway, key: Key, { post, path, ...request }: Refused, error: GatewayError): void => {
+/** Keeps it among the requests of that key. */
+export const noteRefusal = (
+  gateway: Gateway,
+  key: Key,
+  { post, path, ...request }: Refused,
+  error: GatewayError,
+): void => {
   const refusal: Refusal = {
     ...request,
     keyId: key.id,
@@ -119,7 +126,6 @@ const noteRefusal = (gateway: Gateway, key: Key, { post, path, ...request }: Ref
   gateway.live.refused(key.ownerId)
 }
 
-/** `post` undefined: it was refused before its body was looked at. */
 const failedCheck = (error: GatewayError, post: Post | undefined): CheckName => {
   switch (error.code) {
     case 'permission_denied':

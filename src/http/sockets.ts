@@ -3,7 +3,9 @@
 import { unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { requireAddress } from '../keys/address.ts'
+import type { Key } from '../keys/key.ts'
 import { clientAddress } from './address.ts'
+import { noteRefusal } from './client-post.ts'
 import { pathsOf } from './endpoints.ts'
 import { wantsWebSocket } from './fallback.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
@@ -17,10 +19,12 @@ export const upgrade = (gateway: Gateway, request: Request): Response | undefine
   const { pathname } = new URL(request.url)
   if (!PATHS.has(pathname.replace(/\/$/, ''))) return undefined
   const id = requestId()
+  const address = clientAddress(gateway, request)
+  let key: Key | undefined
   try {
     const { keys } = gateway.store
-    const key = keys.authenticate(request.headers)
-    requireAddress(key, clientAddress(gateway, request))
+    key = keys.authenticate(request.headers)
+    requireAddress(key, address)
     shed(gateway)
     const socket = createSocket(gateway, request, { key, changes: keys.changes() })
     // The runtime answers a handshake that is none itself.
@@ -29,8 +33,10 @@ export const upgrade = (gateway: Gateway, request: Request): Response | undefine
     return new Response(null)
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: id })
-    gateway.metrics?.refused('responses', error.status, error.code)
-    gateway.log.refused({ request: id, path: pathname, status: error.status, code: error.code })
+    const { status, code } = error
+    gateway.metrics?.refused('responses', status, code)
+    gateway.log.refused({ request: id, key: key?.id, address, path: pathname, status, code })
+    if (key !== undefined) noteRefusal(gateway, key, { id, wire: 'responses', path: pathname, address }, error)
     return errorResponse(error, id, 'responses')
   }
 }

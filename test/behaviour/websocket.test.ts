@@ -266,6 +266,18 @@ describe('with the demo’s vendors', () => {
     await expect(connect(gateway, secret)).rejects.toThrow()
   })
 
+  test('a handshake that is refused to a known key is kept as a refused request, with whose and from where', async () => {
+    const { id, secret } = gateway.issue({ ips: ['10.0.0.0/8'] })
+    await expect(connect(gateway, secret)).rejects.toThrow()
+    const { refusals, store } = gateway.server.gateway
+    await refusals.flush()
+    const { rows } = await store.insight.exchangePage({ limit: 1, keyIds: [id] })
+    expect(rows[0]).toMatchObject({
+      ...{ keyId: id, outcome: 'refused', status: 403, errorCode: 'permission_denied', wire: 'responses' },
+      ...{ address: expect.stringMatching(/127\.0\.0\.1|::1/), refusal: { failed: 'address', path: '/v1/responses' } },
+    })
+  })
+
   test('a plain GET is what it was, and so is an upgrade where none is spoken', async () => {
     const plain = await gateway.get('/v1/responses')
     expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'POST'])
@@ -470,6 +482,29 @@ describe('with a provider that takes its time', () => {
     expect(await request.closed).toBe('aborted')
     await gateway.idle()
   }, 30_000)
+
+  test.each([
+    ['revoked', 401],
+    ['bound to other addresses', 403],
+  ])('a key that is %s within an answer lets it end first, and its client is told after it', async (how, status) => {
+    const held = gate()
+    await start(() => ({ headers: sse, steps: [begun, held, word('hi'), ended] }))
+    const { keys } = gateway.server.gateway.store
+    const { id, secret } = gateway.issue()
+    const busy = await connect(gateway, secret)
+    busy.send(create({ input: 'x' }))
+    expect((await busy.next()).type).toBe('response.created')
+    // Looked at after the busy one, in the same round.
+    const idle = await connect(gateway, secret)
+    if (how === 'revoked') keys.revoke(id, SYSTEM)
+    else keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
+    expect((await idle.closed).code).toBe(1008)
+    held.open()
+    expect((await busy.answer()).map(({ type }) => type)).toEqual(['response.output_text.delta', 'response.completed'])
+    expect(errorIn(await busy.next()).slice(0, 2)).toEqual(['error', status])
+    expect((await busy.closed).code).toBe(1008)
+    expect(busy.unread()).toEqual([])
+  })
 
   test('a stop waits for what is answered, ends what is idle, and begins nothing', async () => {
     const held = gate()
