@@ -1,5 +1,7 @@
 // Small aligned tables, and numbers as people read them.
 
+import { khrOf } from '../lib/usage-csv.ts'
+
 /** What a label or a server wrote, with nothing in it that a terminal obeys or that turns text around. */
 export const inert = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')
 
@@ -33,6 +35,6 @@ export const usd = (microUsd: number): string => {
 
 /** Micro-USD as KHR, two decimals below a hundred. */
 export const khr = (microUsd: number, khrPerUsd: number): string => {
-  const amount = (microUsd / 1_000_000) * khrPerUsd
-  return amount < 100 ? amount.toFixed(2) : grouped(Math.round(amount))
+  const amount = (microUsd * khrPerUsd) / 1_000_000
+  return amount < 100 ? khrOf(microUsd, khrPerUsd).toFixed(2) : grouped(Math.round(amount))
 }

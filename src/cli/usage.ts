@@ -4,7 +4,7 @@ import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { dayNamed, UTC } from '../lib/calendar.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
-import { usageCsv } from '../lib/usage-csv.ts'
+import { khrOf, usageCsv } from '../lib/usage-csv.ts'
 import type { ShownSums } from '../observe/shown.ts'
 import { isOfAccounts, USAGE_BY, type UsageBy } from '../store/usage.ts'
 import { BACKEND_FLAGS } from './backend.ts'
@@ -162,5 +162,5 @@ const rowJson = (group: string, sums: ShownSums, khrPerUsd: number) => ({
   reasoning: sums.reasoning,
   tokens: sums.input + sums.cache_read + sums.cache_write + sums.output,
   usd: sums.cost_micro_usd / 1_000_000,
-  khr: Math.round((sums.cost_micro_usd / 1_000_000) * khrPerUsd * 100) / 100,
+  khr: khrOf(sums.cost_micro_usd, khrPerUsd),
 })

@@ -17,6 +17,9 @@ type Row = { group: string; label: string; owner?: string | null | undefined; su
 
 const COUNTS = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'output', 'reasoning'] as const
 
+/** With two decimals. A division before would make half a hundredth a little less than that. */
+export const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e4) / 100
+
 /** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners. */
 export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUsd: number): string => {
   const isNamed = by === 'key' || by === 'member' || by === 'team'
@@ -29,7 +32,7 @@ export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUs
     ...COUNTS.map((name) => sums[name]),
     sums.input + sums.cache_read + sums.cache_write + sums.output,
     sums.cost_micro_usd / 1e6,
-    Math.round((sums.cost_micro_usd * khrPerUsd) / 1e4) / 100,
+    khrOf(sums.cost_micro_usd, khrPerUsd),
   ]
   return csvOf([
     [...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr'],

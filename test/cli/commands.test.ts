@@ -237,7 +237,7 @@ describe('on a data directory with exchanges', () => {
       },
       ...{ output: 400, reasoning: 0, tokens: 2600, usd: 0.0201, khr: 82.41 },
     })
-    expect(byModel.total).toMatchObject({ group: 'total', requests: 3, tokens: 3900, usd: 0.03015 })
+    expect(byModel.total).toMatchObject({ group: 'total', requests: 3, tokens: 3900, usd: 0.03015, khr: 123.62 })
     expect(JSON.parse((await type('usage', '--by', 'key', '--key', id, '--json')).out).rows).toMatchObject([
       { group: id, label: 'alice', requests: 3 },
     ])

@@ -1,0 +1,28 @@
+// What a table of usage for spreadsheets says of money.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { khrOf, usageCsv } from '../../src/lib/usage-csv.ts'
+
+const NONE = { requests: 1, errors: 0, input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
+
+describe('riel', () => {
+  test('are rounded as whole numbers are: half a hundredth up, whatever a fraction of a dollar is in binary', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e9 }), fc.integer({ min: 1, max: 20_000 }), (microUsd, rate) => {
+        const hundredths = (BigInt(microUsd) * BigInt(rate) + 5_000n) / 10_000n
+        expect(khrOf(microUsd, rate)).toBe(Number(hundredths) / 100)
+      }),
+      { examples: [[9_450, 4_100]] },
+    )
+  })
+
+  test('of a table are those', () => {
+    const sums = { ...NONE, cost_micro_usd: 9_450 }
+    const table = usageCsv('model', [{ group: 'a', label: 'a', sums }], sums, 4_100)
+    expect(table.trim().split('\r\n').slice(1)).toEqual([
+      'a,1,0,0,0,0,0,0,0,0.00945,38.75',
+      'total,1,0,0,0,0,0,0,0,0.00945,38.75',
+    ])
+  })
+})
