@@ -188,8 +188,8 @@ export const REFUSALS: Readonly<Record<string, Meaning>> = {
   },
   quota: {
     seen: '402 or 429, check `quota`',
-    why: 'What the key has left does not cover the request; with 429 it is held by requests under way.',
-    todo: 'Add tokens, wait for the renewal, or ask for less.',
+    why: 'What the key, or a budget that it counts against, has left does not cover the request; with 429 it is held by requests under way.',
+    todo: 'Add tokens or raise the budget, whichever the message names, wait for the renewal, or ask for less.',
   },
   records: {
     seen: '503, check `records`',
