@@ -147,7 +147,7 @@ export const createSocket = (
   const warmUp = async ({ body, lane }: Create, request: Request): Promise<JsonObject | undefined> => {
     const response = await answerPost(gateway, 'responses', request, async (post) => {
       const { model } = await openPost(gateway, post, REQUESTS.responses)
-      gateway.ledger.requireLeft(post.key)
+      await gateway.ledger.requireLeft(post.key)
       enter(gateway, post)
       gateway.open.delete(post.id)
       post.ticket.release()

@@ -11,6 +11,7 @@ import { openStore } from '../../src/store/sqlite/index.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { openSocket } from '../support/socket.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 
 const WORKERS = 3
@@ -292,6 +293,20 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
       Array.from({ length: 12 }, () => statusOf(ask(gateway, other.secret, { model: 'mine' }))),
     )
     expect(new Set(named)).toEqual(new Set([200]))
+    const again = await admin(gateway, '/reload', { method: 'POST', body: '{}' })
+    expect(await again.json()).toMatchObject({ changed: [], refused: [] })
+  })
+
+  test('refuse a warm-up by WebSocket where nothing is left, whichever process has the connection', async () => {
+    const { gateway } = await usual()
+    const { secret } = await newKey(gateway, { tokens_total: 50 })
+    while ((await statusOf(ask(gateway, secret))) === 200);
+    for (let at = 0; at < 2 * WORKERS; at++) {
+      const client = await openSocket(gateway.url, { authorization: `Bearer ${secret}` })
+      client.send({ type: 'response.create', model: 'vendorB-5.5', input: 'x', store: false, generate: false })
+      expect((await client.answer()).at(-1)).toMatchObject({ type: 'error', status: 402 })
+      client.close()
+    }
   })
 
   test('go on with a translated answer by its id, whichever process made it', async () => {
