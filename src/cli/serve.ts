@@ -4,7 +4,7 @@ import type { ReloadAnswer } from '../config/reloaded.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import { openFilesLimit } from '../observe/process.ts'
 import type { Apart, Server } from '../server/serve.ts'
-import { EXIT_GIVEN_UP } from '../server/workers/messages.ts'
+import { EXIT_GIVEN_UP, type Part } from '../server/workers/messages.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, wholeConfig } from './data.ts'
 import { createFaults } from './faults.ts'
@@ -42,19 +42,26 @@ export const serve = command({
     const part = partOf(io)
     if (part?.role === 'worker') return runWorker(part, io)
     const { io: told, options } = part === undefined ? { io, options: {} } : await asOwner(part, io)
-    const { listen, ...config } = wholeConfig(args, told)
+    const config = wholeConfig(args, told)
     if (part === undefined) {
       const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
       if (few !== undefined) io.err(`warning: ${few}`)
-      if (config.workers > 1) return runSeveral({ ...config, listen }, io)
+      if (config.workers > 1) return runSeveral(config, io)
     }
-    return runServer({ ...config, listen: { ...listen, port: part?.port ?? listen.port } }, told, {
+    return runServer(withPort(config, part), told, {
       ...options,
       warn: (warning) => told.err(`warning: ${warning}`),
-      reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }),
+      reread: () => {
+        const loaded = loadConfig({ flags: args, env: io.env, cwd: io.cwd })
+        return loaded.ok ? { ...loaded, config: withPort(loaded.config, part) } : loaded
+      },
     })
   },
 })
+
+/** Port 0 is any that is free: whoever starts several processes has chosen one for all. */
+const withPort = (config: Config, part: Part | undefined): Config =>
+  part === undefined || config.listen.port !== 0 ? config : { ...config, listen: { ...config.listen, port: part.port } }
 
 /** What a server without a bound should be able to open, and what it opens beside two for each exchange. */
 const USUAL_DESCRIPTORS = 1_024
