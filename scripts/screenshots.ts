@@ -60,7 +60,7 @@ const play = async (page: Page): Promise<void> => {
   await page.getByLabel('Key', { exact: true }).fill(showcase.secret)
   await page.getByLabel('Wire').selectOption('messages')
   await page.getByLabel('Offer a tool').check()
-  await page.getByLabel('Prompt').fill('Use the tool get_weather for Phnom Penh.')
+  await page.getByLabel('Prompt', { exact: true }).fill('Use the tool get_weather for Phnom Penh.')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Done', { exact: true }).waitFor()
 }

@@ -122,8 +122,8 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.route('**/admin/api/accounts', (route) => route.fulfill({ json: { items: [] } }))
       await page.goto(`${gateway.url}/dashboard`)
       await page.getByText('No provider account is configured').waitFor()
-      await page.getByRole('link', { name: 'See what is missing' }).click()
-      await page.getByText('VENDOR_A_BASE_URL').waitFor()
+      await page.getByRole('link', { name: 'Add the first one' }).click()
+      await page.waitForURL('**/dashboard/start')
     }))
 
   test('an account that is tested says how its models answer, and what stands in the way of those that do not', () =>
@@ -299,7 +299,7 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       // What ends before the page listens is not told to it.
       const listening = page.waitForResponse('**/admin/api/live')
       await page.goto(`${gateway.url}/dashboard/keys/${id}`)
-      await page.getByRole('status', { name: 'Loading' }).waitFor()
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor()
       await listening
       for (const left of ['999,000', '998,000', '997,000']) {
         await say(secret, 'Say hello [[usage:900,100]]')

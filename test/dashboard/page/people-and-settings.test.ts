@@ -140,6 +140,7 @@ describePage('people and settings', ({ gateway, visit, admin, asAdmin, accept, n
       const told = (await names.allTextContents()).filter((name) => name !== 'renews at' && name !== 'owner').toSorted()
       const all = [
         'label',
+        'last four',
         'expires at',
         'tokens total',
         'tokens used',

@@ -43,7 +43,7 @@ describe('a provider’s error is classified', () => {
     ],
     [400, failure('invalid_request_error', 'top_k: Extra inputs are not permitted'), 'upstream_error'],
     [401, failure('authentication_error', 'invalid x-api-key'), 'upstream_error'],
-    [402, failure('billing_error', 'Pay'), 'service_unavailable'],
+    [402, failure('billing_error', 'Pay'), 'upstream_error'],
     [403, failure('permission_error', 'No'), 'upstream_error'],
     [404, failure('not_found_error', 'model: m'), 'upstream_error'],
     [413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }, 'payload_too_large'],
