@@ -57,6 +57,7 @@ export const openDoors = (gateway: Gateway, place?: Place): Doors => {
     const all = [clients, operators]
     const listener: Listener = {
       ...clients,
+      addressOf: (request) => clients.addressOf(request) ?? operators.addressOf(request),
       // Either knows the requests of both.
       pending: () => clients.pending() + operators.pending(),
       upgrade: (request, end, headers) => all.some((each) => each.upgrade(request, end, headers)),

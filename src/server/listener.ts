@@ -41,6 +41,9 @@ export const listen = (
   const sockets = new Map<SocketEnd, number>()
   const upgraded = new WeakSet<Request>()
   const lent = new WeakMap<Request, string>()
+  const lend = (request: Request, address: string | undefined): void => {
+    if (address !== undefined) lent.set(request, address)
+  }
   const end = (request: Request): void => {
     // A request that came over a WebSocket has no connection of its own.
     if (!open.delete(request)) return
@@ -57,6 +60,7 @@ export const listen = (
   }
   const websocket = socketHandler(frameBytes, (far) => sockets.delete(far))
   const server = bind({ host, port, websocket }, place, flags, async (request, on) => {
+    if (place.file !== undefined) lend(request, request.headers.get(PEER_HEADER) ?? undefined)
     // A request that has come has the gateway's own limits: it may take as long as its provider may think.
     on.timeout(request, 0)
     open.add(request)
@@ -75,11 +79,8 @@ export const listen = (
     host,
     port: at,
     addressOf: (request) =>
-      lent.get(request) ??
-      (place.file === undefined ? server.requestIP(request)?.address : (request.headers.get(PEER_HEADER) ?? undefined)),
-    lend: (request, address) => {
-      if (address !== undefined) lent.set(request, address)
-    },
+      lent.get(request) ?? (place.file === undefined ? server.requestIP(request)?.address : undefined),
+    lend,
     streamed: end,
     upgrade,
     pending: () => server.pendingRequests,

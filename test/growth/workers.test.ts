@@ -278,6 +278,19 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     expect((await gateway.quiet()).sum('sluice_requests_total{wire="chat-completions"')).toBe(6)
   })
 
+  test('know who asks at the address of the operators, by the connection and by nothing that is said', async () => {
+    const vendor = await provider(answering)
+    const free = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    const at = `127.0.0.1:${free.port}`
+    await free.stop(true)
+    const providers = providersAt({ b: [vendor.origin] })
+    await gatewayOf({ providers, admin: { listen: at }, metrics: { enabled: true } })
+    const metrics = (headers: Record<string, string>): Promise<number> =>
+      fetch(`http://${at}/metrics`, { headers }).then(({ status }) => status)
+    expect(await metrics({})).toBe(200)
+    expect(await metrics({ 'x-sluice-peer': '203.0.113.9' })).toBe(200)
+  })
+
   test('see at once what is changed in the admin API and by a reload', async () => {
     const { vendor, gateway } = await usual()
     const key = await newKey(gateway)
