@@ -291,6 +291,31 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     expect(await metrics({ 'x-sluice-peer': '203.0.113.9' })).toBe(200)
   })
 
+  test('send the spans of what each of them serves, from a reload on as from the start', async () => {
+    const vendor = await provider(answering)
+    const paths: string[] = []
+    const receiver = Bun.serve({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      fetch: ({ url }) => {
+        paths.push(new URL(url).pathname)
+        return new Response()
+      },
+    })
+    stopping({ stop: () => receiver.stop(true) })
+    const file = { workers: WORKERS, providers: providersAt({ b: [vendor.origin] }) }
+    const otlp = { endpoint: `http://127.0.0.1:${receiver.port}` }
+    const gateway = await gatewayOf({ ...file, otlp })
+    const spans = async (): Promise<void> => {
+      paths.length = 0
+      expect(await statusOf(ask(gateway))).toBe(200)
+      await until(() => paths.includes('/v1/traces'))
+    }
+    await spans()
+    await gateway.reload(file)
+    await gateway.reload({ ...file, otlp })
+    await spans()
+  })
+
   test('see at once what is changed in the admin API and by a reload', async () => {
     const { vendor, gateway } = await usual()
     const key = await newKey(gateway)

@@ -10,6 +10,7 @@ import { createLog, type Log } from '../../observe/log.ts'
 import { type Figures, ownFigures } from '../../observe/workers.ts'
 import { openStore } from '../../store/sqlite/index.ts'
 import { openSharedDoor } from '../doors.ts'
+import { applyOtlp } from '../reload.ts'
 import { drain, watchRoom } from '../serve.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createLink, type Link } from './link.ts'
@@ -43,6 +44,8 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     takeOver(at.gateway, next)
     at.log.setLevel(next.log.level)
     current = next
+    // Its library is loaded where it is wanted first: nobody waits for that.
+    void applyOtlp(at.gateway).catch((cause) => at?.log.error('OpenTelemetry is not begun', { cause: String(cause) }))
   }
   const mine = (config: SentConfig): Config => {
     const calendar = calendarOf(config.timeZone) ?? UTC
@@ -50,7 +53,13 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     const { providers, brands, models, aliases, fallbacks, accountSources, warnings } = config
     const served = { providers, brands, models, aliases, fallbacks, accountSources }
     const extend = () => ({ served, problems: [], warnings })
-    return shareOf({ ...config, calendar, extend, listen: { ...config.listen, port } }, count)
+    const { metrics, otlp } = config
+    // The owner sends the figures of all, for which requests are counted here; spans are sent by whoever served.
+    const told = {
+      metrics: { ...metrics, enabled: metrics.enabled || otlp?.metrics === true },
+      otlp: otlp && { ...otlp, metrics: false },
+    }
+    return shareOf({ ...config, ...told, calendar, extend, listen: { ...config.listen, port } }, count)
   }
   const heard = hearing<FromOwner>({
     welcome(message) {
@@ -98,6 +107,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   affinity = gateway.affinity
   continued = gateway.continued
   gateway.metrics = metricsOf(link, current)
+  await applyOtlp(gateway)
   gateway.affinity = {
     accountOf: affinity.accountOf,
     remember(conversation, account) {
@@ -137,6 +147,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     async stop() {
       await drain(gateway, [door])
       await gateway.recall.flush()
+      await gateway.otlp?.stop()
       await Promise.race([ledger?.said(), Bun.sleep(SAID_MS)])
       unwatchRoom()
       unwatch()
