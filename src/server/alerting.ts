@@ -17,11 +17,18 @@ export const startAlerting = (gateway: Gateway, everyMs = EVERY_MS): (() => Prom
       log.warn('alerts could not be looked for', { cause: String(cause) })
     }
   }
+  let isOver = false
+  /** What workers have seen of providers is known as they told it last. */
+  const round = async (): Promise<void> => {
+    if (gateway.workers !== undefined && alerts.isOn()) await gateway.workers.ask()
+    if (!isOver) look()
+  }
   look()
-  const rounds = setInterval(look, everyMs)
+  const rounds = setInterval(() => void round(), everyMs)
   rounds.unref()
   alerts.reconfigured()
   return async () => {
+    isOver = true
     clearInterval(rounds)
     look()
     await alerts.stop()

@@ -316,6 +316,30 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     await spans()
   })
 
+  test('tell by alerts what only they have seen of an account', async () => {
+    const vendor = await provider(() => ({
+      status: 402,
+      body: '{"error":{"message":"no","code":"insufficient_quota"}}',
+    }))
+    const types: string[] = []
+    const receiver = Bun.serve({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      fetch: async (request) => {
+        types.push(((await request.json()) as { type: string }).type)
+        return new Response()
+      },
+    })
+    stopping({ stop: () => receiver.stop(true) })
+    const url = `http://127.0.0.1:${receiver.port}/`
+    const desk = { url, secret: `whsec_${btoa('0123456789abcdef0123456789abcdef')}` }
+    const gateway = await gatewayOf({
+      providers: providersAt({ b: [vendor.origin] }),
+      alerts: { webhooks: { desk } },
+    })
+    await statusOf(ask(gateway))
+    await until(() => types.includes('out-of-credit'))
+  })
+
   test('see at once what is changed in the admin API and by a reload', async () => {
     const { vendor, gateway } = await usual()
     const key = await newKey(gateway)
