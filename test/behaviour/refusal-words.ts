@@ -88,11 +88,11 @@ const AZURE_POLICY =
   "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry. To learn more about our content filtering policies please read our documentation: https://go.microsoft.com/fwlink/?linkid=2198766"
 
 const TOOLS: Row[] = [
-  ['Ollama', M2C, 'tools', 400, ollama('registry.ollama.ai/library/gemma3:12b does not support tools'), 'told tools'],
+  ['Ollama', M2C, 'tools', 400, ollama('models.example/library/gemma3:12b does not support tools'), 'told tools'],
   ['Ollama', CHAT, 'tools', 400, ollama('stablelm2:latest does not support tools'), 'told tools'],
   ['Ollama', R2C, 'tools', 400, ollama('hf.co/acme/qwen-coder:latest does not support tools'), 'told tools'],
-  ['Ollama', M2C, 'tools', 400, { error: 'registry.ollama.ai/library/x:0.8b does not support tools' }, 'told tools'],
-  ['Ollama', 'messages', 'tools', 400, anthropic('registry.ollama.ai/x:135m does not support tools'), 'told tools'],
+  ['Ollama', M2C, 'tools', 400, { error: 'models.example/library/x:0.8b does not support tools' }, 'told tools'],
+  ['Ollama', 'messages', 'tools', 400, anthropic('models.example/x:135m does not support tools'), 'told tools'],
   ['Ollama', 'responses', 'tools', 400, openai('smollm2:135m does not support tools'), 'told tools'],
   ['llama.cpp', M2C, 'tools', 500, llama('tools param requires --jinja flag'), 'told tools'],
   ['llama.cpp', CHAT, 'tools', 500, llama('Unsupported param: tools'), 'told tools'],
@@ -187,14 +187,7 @@ const TOOLS: Row[] = [
 
 const THINKING: Row[] = [
   ['Ollama', M2C, 'thinks', 400, openai('"llama3.1:8b" does not support thinking'), 'without thinking'],
-  [
-    'Ollama',
-    R2C,
-    'thinks',
-    400,
-    openai('registry.ollama.ai/library/t:7b does not support thinking'),
-    'without reasoning',
-  ],
+  ['Ollama', R2C, 'thinks', 400, openai('models.example/library/t:7b does not support thinking'), 'without reasoning'],
   ['Ollama', CHAT, 'thinks', 400, openai('"qwen3-coder:30b" does not support thinking'), 'told reasoning_effort'],
   ['Ollama', 'messages', 'thinks', 400, anthropic('"gemma3:4b" does not support thinking'), 'without thinking'],
   ['Ollama', M2R, 'thinks', 400, openai('"gemma3:4b" does not support thinking'), 'without thinking'],
