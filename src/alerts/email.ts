@@ -40,7 +40,7 @@ const domainOf = (address: string): string => /@([\w.-]+)/.exec(address)?.[1] ??
 
 /** Never the server's own text: it may repeat what it was sent. */
 const inWords = (error: unknown): string => {
-  const code = isUntrusted(error) ? 'ETLS' : codeOf(error)
+  const code = isUntrusted(error) ? 'ETLS' : codeOf(error, 'unknown')
   const status = error instanceof Error && 'responseCode' in error ? ` (${error.responseCode})` : ''
   return `${WORDS[code] ?? `it cannot be reached (${code})`}${status}`
 }

@@ -29,7 +29,7 @@ export const sendToWebhook = async (
     if (response.ok) return { ok: true }
     return { ok: false, words: refusal(response), retryAfterMs: retryAfter(response) }
   } catch (error) {
-    const code = codeOf(error)
+    const code = codeOf(error, 'unknown')
     return { ok: false, words: signal.aborted ? 'it did not answer in time' : `nothing answers there (${code})` }
   }
 }

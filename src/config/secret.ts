@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { codeOf } from '../lib/system-code.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -56,7 +57,7 @@ export const wrongCredential = (secret: string): string | undefined => {
 
 /** Why a file cannot be used, in words; the system's short name of a failure where we have none, such as EMFILE. */
 export const reasonOf = (error: unknown): string => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+  const code = codeOf(error, 'unreadable')
   return REASONS[code] ?? code
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { reasonOf } from '../config/secret.ts'
 import { createPrivate } from '../lib/private-file.ts'
 import { makeSealKey, openText, parseSealKeys, type SealKey, sealKeyText, sealText } from '../lib/sealed-text.ts'
+import { codeOf } from '../lib/system-code.ts'
 import type { SealedCredential } from '../store/entries.ts'
 import { storeError } from '../store/store.ts'
 
@@ -85,7 +86,7 @@ const readKeys = (path: string): readonly SealKey[] | { problem: string } => {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     return { problem: `${path}, which opens the credentials of accounts, cannot be read (${reasonOf(error)})` }
   }
   // Whoever was to write it was killed before.

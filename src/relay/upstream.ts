@@ -6,6 +6,7 @@ import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { forNow } from '../lib/pieces.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
+import { codeOf } from '../lib/system-code.ts'
 import { traceHeaders } from '../lib/trace-context.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './adapt/betas.ts'
@@ -27,8 +28,6 @@ const systemCode = (cause: unknown): { provider?: ProviderFailure } => {
   const code = codeOf(cause)
   return code === '' ? {} : { provider: { code } }
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /**
  * Sends a request and resolves once the provider's headers are there. `abort` ends the call; its reason is a GatewayError,

@@ -2,6 +2,7 @@
 
 import { type Address, originOf } from '../config/origin.ts'
 import type { Listener, SocketEnd } from '../gateway.ts'
+import { codeOf } from '../lib/system-code.ts'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
 const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
@@ -138,7 +139,7 @@ const bind = (
       ? Bun.serve<SocketEnd>({ hostname, port, reusePort: shared, ...limits, fetch: answer, websocket })
       : Bun.serve<SocketEnd>({ unix: file, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer, websocket })
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const code = codeOf(cause, 'unknown')
     const message =
       BIND_ERRORS[code]?.(hostname, port, flags) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
     throw Object.assign(new Error(message, { cause }), { code })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { ownCommand } from '../../lib/own-command.ts'
+import { codeOf } from '../../lib/system-code.ts'
 import { createLog } from '../../observe/log.ts'
 import { listen } from '../listener.ts'
 import { EXIT_GIVEN_UP, type FromPart, type FromSupervisor, PART, type Part } from './messages.ts'
@@ -159,7 +160,7 @@ const portFor = async ({ listen: address }: Config): Promise<number> => {
       return probe.port
     } catch (error) {
       // Processes of a server that was killed a moment ago may be ending.
-      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+      const isTaken = codeOf(error) === 'EADDRINUSE'
       if (!isTaken || tries === PORT_TRIES) throw error
       await Bun.sleep(PORT_PAUSE_MS)
     }

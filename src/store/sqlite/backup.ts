@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createPrivate } from '../../lib/private-file.ts'
+import { codeOf } from '../../lib/system-code.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { appliedMigrations, checkFile, type FileKind, toStoreError } from './check.ts'
@@ -81,7 +82,7 @@ const vacuumInto = (db: Database, file: string): void => {
   try {
     db.run('VACUUM INTO ?', [file])
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = codeOf(error)
     throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? toStoreError(db.filename, error) : error
   }
 }

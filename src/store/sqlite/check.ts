@@ -3,6 +3,7 @@
 import { constants, Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { codeOf } from '../../lib/system-code.ts'
 import { storeError } from '../store.ts'
 import { MIGRATIONS } from './migrations.ts'
 
@@ -73,8 +74,6 @@ export const toAccessError = (path: string, cause: unknown, what: FileKind = 'da
   const say = REFUSALS.find(([pattern]) => pattern.test(code))?.[1]
   return say === undefined ? cause : storeError(say(path, what), cause)
 }
-
-const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 
 const damaged = (path: string, cause?: unknown) =>
   storeError(`The database ${path} is damaged; restore a backup that is whole with "sluice restore FILE".`, cause)

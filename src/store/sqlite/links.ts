@@ -2,6 +2,7 @@
 
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
+import { codeOf } from '../../lib/system-code.ts'
 
 /**
  * SQLite keeps a database's log beside the file that a link leads to, and makes that file where there is none: all that is
@@ -22,7 +23,7 @@ const targetOf = (path: string): string => {
     return realpathSync(path)
   } catch (error) {
     // One that leads to itself.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (codeOf(error) !== 'ENOENT') throw error
     const to = readlinkSync(path)
     const folder = isAbsolute(to) ? dirname(to) : `${dirname(path)}/${dirname(to)}`
     return targetOf(join(realpathSync(folder), basename(to)))
