@@ -429,6 +429,8 @@ const Rates = {
   cache_write_1h: Type.Number(),
 }
 
+const KindRates = { input: Type.Number(), cache_read: Type.Number(), output: Type.Number() }
+
 /**
  * Prices are USD per million tokens. `targets` is empty where no account is configured. Members are told neither the
  * targets nor `upstream`, the provider's own id.
@@ -459,6 +461,12 @@ export const Model = Type.Object({
     per_call: Type.Record(Type.String(), Type.Number(), {
       description: 'USD for a call of a tool that runs at the vendor.',
     }),
+    per_image: Type.Record(Type.String(), Type.Number(), {
+      description: 'USD for a picture, by quality and size (high/1024x1024), one of them, or default.',
+    }),
+    audio: Nullable(Type.Object(KindRates, { description: 'Of tokens of sound, where they cost something else.' })),
+    image: Nullable(Type.Object(KindRates, { description: 'Of tokens of pictures, where they cost something else.' })),
+    as_of: Nullable(Type.String({ description: 'The day of the price list, such as 2026-11-27; null: not known.' })),
   }),
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),

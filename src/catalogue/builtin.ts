@@ -3,6 +3,7 @@
 
 import type { Quirks } from '../ir/quirks.ts'
 import { TOKENS_PER } from '../ir/usage.ts'
+import type { Kind } from '../ir/wire.ts'
 import type { Model, Price } from './model.ts'
 
 type Row = Pick<Model, 'id' | 'provider' | 'family' | 'displayName'> &
@@ -46,12 +47,18 @@ const lengthy = (price: Price): Price => {
   return { ...price, long: { ...usd(input * 2, output * 1.5, cacheRead * 2, cacheWrite * 2), above: 272_000 } }
 }
 
-const priced = (price: Price, perCall: Price['perCall']): Price =>
-  perCall === undefined ? price : { ...price, perCall }
+/** The days of the vendors' price lists that these are from. */
+const PRICES_OF: Readonly<Record<string, string>> = { vendor_a: '2026-11-27', vendor_b: '2026-06-04' }
+
+const priced = (price: Price, provider: string, kind: Kind): Price => {
+  const perCall = kind === 'text' ? FEES[provider] : undefined
+  const asOf = PRICES_OF[provider]
+  return { ...price, ...(perCall === undefined ? {} : { perCall }), ...(asOf === undefined ? {} : { asOf }) }
+}
 
 const model = ({ context, released, quirks = {}, kind = 'text', ...row }: Row): Model => ({
   ...row,
-  price: kind === 'text' ? priced(row.price, FEES[row.provider]) : row.price,
+  price: priced(row.price, row.provider, kind),
   kind,
   inputModalities: row.inputModalities ?? (kind === 'image' ? ['text'] : ['text', 'image']),
   outputModalities: kind === 'image' ? ['image'] : ['text'],

@@ -14,15 +14,24 @@ export type Modality = (typeof MODALITIES)[number]
  */
 export type Rates = { input: number; output: number; cacheRead: number; cacheWrite: number; cacheWrite1h?: number }
 
+/** USD per million tokens of sound, or of pictures. */
+export type KindRates = Pick<Rates, 'input' | 'output' | 'cacheRead'>
+
 /**
  * `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`.
  * `serviceTiers`: so many times as much, by the class of service and the region that the provider told; 1 for others.
- * `perCall`: USD for a call of a tool that runs at the vendor, by its name; nothing for others.
+ * `perCall`: USD for a call of a tool that runs at the vendor, by its name; nothing for others. `perImage`: USD for a picture
+ * that is made, by its quality and size (see ledger/pictures.ts). `audio`, `image`: of tokens of sound and of pictures, where
+ * they cost something else. `asOf`: the day of the price list.
  */
 export type Price = Rates & {
   long?: Rates & { above: number }
   serviceTiers?: Readonly<Record<string, number>>
   perCall?: Readonly<Record<string, number>>
+  perImage?: Readonly<Record<string, number>>
+  audio?: KindRates
+  image?: KindRates
+  asOf?: string
 }
 
 export type Model = {

@@ -1,5 +1,6 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
+import type { JsonObject } from '../ir/json.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { BudgetTerms } from '../keys/budget.ts'
 import type { Renewal } from '../keys/renewal.ts'
@@ -49,6 +50,15 @@ export type ShownModels = {
   brands: { neutral: string; branded: string }[]
 }
 
+/** What prices are set by. `presetOf`: by provider. `kept`: models that stand beside the file, by id; `inFile`: those it names. */
+export type Priced = {
+  models: ShownModel[]
+  brands: ShownModels['brands']
+  presetOf: Readonly<Record<string, string>>
+  kept: Readonly<Record<string, JsonObject>>
+  inFile: readonly string[]
+}
+
 /** Every method throws a Failure or UsageError of one sentence; those of one key a Failure where there is no such key. */
 export type Backend = {
   /** By whose clocks dates without a time go there. */
@@ -63,6 +73,9 @@ export type Backend = {
   /** `keyId` absent: every key. */
   usage(query: Omit<UsageQuery, 'keyIds'> & { keyId?: string | undefined }): Promise<ShownUsage>
   models(): Promise<ShownModels>
+  priced(): Promise<Priced>
+  /** In force at once, beside the file. */
+  setModels(models: readonly { name: string; value: object }[]): Promise<void>
 }
 
 export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`

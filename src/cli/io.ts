@@ -12,6 +12,8 @@ export type Io = {
   terminal?: boolean
   /** Asks on the terminal for what nobody shall see, or reads a line of standard input where no question is given. */
   readSecret?(question?: string): Promise<string | undefined>
+  /** Asks on the terminal for a yes; undefined where there is none to ask on. */
+  confirm?(question: string): Promise<boolean | undefined>
   env: Env
   cwd: string
   /** Milliseconds since the epoch. */

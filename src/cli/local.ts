@@ -3,6 +3,7 @@
 import { listed } from '../catalogue/catalogue.ts'
 import { createSettings } from '../config/settings.ts'
 import { type Config, databasePath } from '../config.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
@@ -98,6 +99,28 @@ export const localBackend = (where: Where, io: Io): Backend => {
         brands: brands.map(({ neutral, branded }) => ({ neutral, branded })),
       }
     },
+    priced: () =>
+      read((store) => {
+        const { entries } = keptIn(store, config)
+        const { models, brands, providers, written } = entries.config()
+        const kept = entries.list().filter(({ section }) => section === 'models')
+        return {
+          models: listed(models).map(shownModel),
+          brands: brands.map(({ neutral, branded }) => ({ neutral, branded })),
+          presetOf: Object.fromEntries(
+            providers.flatMap(({ id, preset }) => (preset === undefined ? [] : [[id, preset]])),
+          ),
+          kept: Object.fromEntries(kept.map(({ name, value }) => [name, value as JsonObject])),
+          inFile: written.models,
+        }
+      }),
+    setModels: (models) =>
+      withStore(config, io, 'write', (store) =>
+        keptIn(store, config).entries.change(
+          models.map(({ name, value }) => ({ section: 'models', name, value })),
+          CLI_ACTOR,
+        ),
+      ),
   }
 }
 

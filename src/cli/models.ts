@@ -6,6 +6,7 @@ import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
 import { modelsFetch } from './models-fetch.ts'
+import { modelsPrices } from './models-prices.ts'
 import { openBackend } from './open-backend.ts'
 import { columns, grouped } from './table.ts'
 
@@ -13,7 +14,7 @@ export const models = command({
   name: 'models',
   summary: 'List the models and aliases',
   args: { ...BACKEND_FLAGS, ...JSON_FLAG },
-  below: [modelsFetch],
+  below: [modelsFetch, modelsPrices],
   run: async (args, io) => {
     const known = await (await openBackend(args, io)).models()
     if (args.json) printJson(io, { models: known.items.map(modelJson), aliases: known.aliases })
@@ -32,8 +33,19 @@ const modelLines = ({ items }: ShownModels): string[] => {
     grouped(model.max_output_tokens),
     `${model.price.input}`,
     `${model.price.output}`,
+    model.price.as_of ?? '',
   ])
-  const head = ['MODEL', 'PROVIDER', 'FAMILY', 'IN → OUT', 'CONTEXT', 'MAX OUTPUT', 'USD/M IN', 'USD/M OUT']
+  const head = [
+    'MODEL',
+    'PROVIDER',
+    'FAMILY',
+    'IN → OUT',
+    'CONTEXT',
+    'MAX OUTPUT',
+    'USD/M IN',
+    'USD/M OUT',
+    'PRICES OF',
+  ]
   return columns([head, ...rows], '', [4, 5, 6, 7])
 }
 

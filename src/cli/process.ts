@@ -19,6 +19,12 @@ export const processIo = (): Io => ({
   },
   terminal: process.stdout.isTTY === true && process.stderr.isTTY === true,
   readSecret: (question) => (question === undefined ? readLine() : asked(question)),
+  confirm: async (question) => {
+    if (process.stdin.isTTY !== true) return undefined
+    writeSync(2, `${question} [y/N] `)
+    for await (const line of console) return /^y(?:es)?$/i.test(line.trim())
+    return false
+  },
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,

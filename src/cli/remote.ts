@@ -5,7 +5,7 @@ import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
 import type { Account, AlertReceiver, AlertTest, Member } from '../admin-api/schema.ts'
-import { parseJson } from '../ir/json.ts'
+import { type JsonObject, parseJson } from '../ir/json.ts'
 import { writtenBudget } from '../keys/budget.ts'
 import { calendarOf, UTC } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
@@ -70,6 +70,25 @@ export const remoteBackend = (address: ServerAddress): Backend => {
         ...(keyId === undefined ? {} : { key: keyId }),
       }),
     models: () => call('models.list'),
+    async priced() {
+      const [{ items, brands }, entries, accounts] = await Promise.all([
+        call('models.list'),
+        call('entries.list', { section: 'models' }),
+        call('accounts.list'),
+      ])
+      const kept = entries.items.filter(({ managed }) => managed === 'store')
+      return {
+        ...{ models: items, brands },
+        presetOf: Object.fromEntries(
+          accounts.items.flatMap(({ provider, preset }) => (preset === null ? [] : [[provider, preset]])),
+        ),
+        kept: Object.fromEntries(kept.map(({ name, value }) => [name, value as JsonObject])),
+        inFile: entries.items.filter(({ managed }) => managed === 'file').map(({ name }) => name),
+      }
+    },
+    async setModels(models) {
+      for (const { name, value } of models) await call('entries.put', { section: 'models', name, value })
+    },
   }
 }
 

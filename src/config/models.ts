@@ -136,6 +136,7 @@ const warnOfUnpriced = (
 }
 
 const warnOfNone = (reader: Reader, path: string, price: FilePrice | undefined): void => {
+  if (price?.per_image !== undefined) return
   const missing = (['input', 'output'] as const).filter((name) => price?.[name] === undefined)
   if (missing.length === 2) reader.warn(`${path} has no price: its cost counts as 0`)
   else if (missing.length === 1) reader.warn(`${path}.price has no ${missing[0]}, which counts as 0`)
@@ -156,20 +157,41 @@ const warnOfSingle = (reader: Reader, path: string, file: FileRates): void => {
 const readPrice = (reader: Reader, path: string, file: FilePrice, { provider, price }: Model): Price => {
   warnOfSingle(reader, path, file)
   if (file.long_context !== undefined) warnOfSingle(reader, `${path}.long_context`, file.long_context)
+  if (file.as_of !== undefined) readDate(reader, `${path}.as_of`, file.as_of)
   // A new model's cached input costs what its input costs unless the file says otherwise.
   const cached = provider === '' ? file.input : undefined
   const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
   const { long_context: long, service_tiers: serviceTiers = price.serviceTiers, per_call: fees } = file
-  // Another price's is none of a price that is set here.
-  const kept = RATES.some((name) => file[name] !== undefined) ? undefined : price.long
-  const longer = long === undefined ? kept : { ...readRates(long, rates), above: long.above }
+  // Another price's are none of a price that is set here.
+  const others = RATES.some((name) => file[name] !== undefined) ? undefined : price
+  const longer = long === undefined ? others?.long : { ...readRates(long, rates), above: long.above }
+  const audio = file.audio === undefined ? others?.audio : kindRates(file.audio, rates)
+  const image = file.image === undefined ? others?.image : kindRates(file.image, rates)
+  const perImage = file.per_image ?? price.perImage
+  const asOf = file.as_of ?? others?.asOf
   return {
     ...rates,
     ...(longer === undefined ? {} : { long: longer }),
     ...(serviceTiers === undefined ? {} : { serviceTiers }),
     ...(fees === undefined && price.perCall === undefined ? {} : { perCall: { ...price.perCall, ...named(fees) } }),
+    ...(perImage === undefined ? {} : { perImage }),
+    ...(audio === undefined ? {} : { audio }),
+    ...(image === undefined ? {} : { image }),
+    ...(asOf === undefined ? {} : { asOf }),
   }
 }
+
+type FileKindRates = NonNullable<FilePrice['audio']>
+
+const kindRates = (
+  { input, cache_read, output }: FileKindRates,
+  rates: Rates,
+): { input: number; cacheRead: number; output: number } => ({
+  input: input ?? rates.input,
+  // Without a word of its own, what is cached is no dearer than what is fresh.
+  cacheRead: cache_read ?? (input === undefined ? rates.cacheRead : input),
+  output: output ?? rates.output,
+})
 
 /** Tools by the one name that each has here. */
 const named = (fees: FilePrice['per_call'] = {}): Record<string, number> =>
@@ -177,7 +199,7 @@ const named = (fees: FilePrice['per_call'] = {}): Record<string, number> =>
 
 const RATES = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
-type FileRates = Omit<FilePrice, 'long_context' | 'service_tiers' | 'per_call'>
+type FileRates = Pick<FilePrice, (typeof RATES)[number]>
 
 const readRates = (file: FileRates, otherwise: Rates): Rates => {
   // One that is set for five minutes is not for the hour of another price.

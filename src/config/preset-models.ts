@@ -40,11 +40,12 @@ export const presetModels = (providers: readonly Provider[], brands: readonly Br
   })
   const unpriced = new Set<string>()
   for (const provider of providers) {
-    for (const own of presetFor(provider)?.models ?? []) {
+    const { models: owned = [], pricesOf } = presetFor(provider) ?? {}
+    for (const own of owned) {
       if (own.gone !== undefined || neutralOf(provider, own.id) !== undefined) continue
       const isTaken = createCatalogue({ models, aliases: {}, brands }).resolve(own.id) !== undefined
       const id = isTaken ? `${provider.id}/${own.id}` : own.id
-      models.push(ownModel(id, own, provider))
+      models.push(ownModel(id, own, provider, pricesOf))
       if (own.price === undefined && builtinOf(own.id) === undefined) unpriced.add(id)
     }
   }
@@ -62,7 +63,7 @@ export const servedBy = (provider: Provider, model: Model): Model | undefined =>
   if (own === undefined) return undefined
   const { known, upstream } = own
   const unlisted = known === undefined || known.gone !== undefined ? { unlisted: true as const } : {}
-  return { ...model, ...(known === undefined ? {} : factsOf(known, model)), upstream, ...unlisted }
+  return { ...model, ...(known === undefined ? {} : factsOf(known, model, preset.pricesOf)), upstream, ...unlisted }
 }
 
 /** The built-in model that a provider of the contract serves under this id. */
@@ -83,7 +84,7 @@ const BRANDS = [
   ['vendorB-', 'gpt-'],
 ] as const
 
-const ownModel = (id: string, own: PresetModel, provider: Provider): Model => {
+const ownModel = (id: string, own: PresetModel, provider: Provider, pricesOf: string | undefined): Model => {
   const base = { ...(builtinOf(own.id) ?? blankModel(own.id)), id, provider: provider.id }
   const { family = base.family, kind = base.kind, images, released } = own
   const seen: Model['inputModalities'] = images === undefined ? base.inputModalities : ['text', 'image']
@@ -91,19 +92,26 @@ const ownModel = (id: string, own: PresetModel, provider: Provider): Model => {
     ...base,
     ...{ family, kind, inputModalities: seen, outputModalities: kind === 'image' ? ['image'] : base.outputModalities },
     ...(released === undefined ? {} : { createdAt: Date.parse(`${released}T00:00:00Z`) / 1000 }),
-    ...factsOf(own, base),
+    ...factsOf(own, base, pricesOf),
     upstream: own.upstream ?? own.id,
   }
 }
 
 /** What the preset knows better. */
-const factsOf = ({ name, context, maxOutput, price, quirks }: PresetModel, base: Model) => {
+const factsOf = (
+  { name, context, maxOutput, price, quirks }: PresetModel,
+  base: Model,
+  pricesOf: string | undefined,
+) => {
   const contextWindow = context ?? base.contextWindow
   return {
     displayName: name,
     contextWindow,
     maxOutput: Math.min(maxOutput ?? base.maxOutput, contextWindow),
-    price: price === undefined ? base.price : { ...base.price, ...priceOf(price) },
+    price:
+      price === undefined
+        ? base.price
+        : { ...base.price, ...priceOf(price), ...(pricesOf === undefined ? {} : { asOf: pricesOf }) },
     quirks: { ...base.quirks, ...quirks },
   }
 }

@@ -22,6 +22,8 @@ ${providers}# models:                         # extends or overrides the built-i
 #   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
 #   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2.5, fast: 2.5 } } }   # times as much
 #   vendorA-sonnet-5: { price: { per_call: { web_search: 0.01 } } }   # USD a call of a tool that runs at the vendor
+#   vendorB-image-1: { price: { per_image: { high/1024x1024: 0.167, default: 0.042 } } }   # USD a picture
+#   gpt-audio: { provider: vendor_b, price: { input: 2.5, output: 10, audio: { input: 32, output: 64 }, as_of: 2026-11-27 } }
 #   text-embedding-3-small: { provider: vendor_b, kind: embedding, price: { input: 0.02, output: 0 } }
 #   whisper-1: { provider: vendor_b, kind: transcription, tokens_per_second: 10, price: { input: 10, output: 0 } }
 #   tts-1: { provider: vendor_b, kind: speech, tokens_per_character: 1, price: { input: 15, output: 0 } }

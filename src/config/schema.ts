@@ -206,6 +206,17 @@ const rates = {
   cache_write_1h: usd('input written to the cache for an hour; by default as cache_write'),
 }
 
+/** By kind of what tokens are of. */
+const kindRates = (of: string) =>
+  Type.Object(
+    {
+      input: Type.Optional(rates.input),
+      cache_read: Type.Optional(rates.cache_read),
+      output: Type.Optional(rates.output),
+    },
+    { ...closed, description: `What tokens of ${of} cost, where that is something else; what is left out, as above` },
+  )
+
 const Model = Type.Object(
   {
     provider: Type.Optional(Type.String({ description: 'The provider that serves it; needed for a new model' })),
@@ -244,6 +255,25 @@ const Model = Type.Object(
             Type.Record(Type.String(), Type.Number({ description: 'USD for a call', minimum: 0, maximum: 1000 }), {
               description:
                 'By tools that run at the vendor (web_search, code_execution, file_search, image_generation and the like): USD for one call, so that 10 for a thousand searches is 0.01',
+            }),
+          ),
+          per_image: Type.Optional(
+            Type.Record(
+              Type.String({ pattern: '^(default|[a-z0-9]{1,20}(/[a-z0-9]{1,20})?)$' }),
+              Type.Number({ description: 'USD for a picture', minimum: 0, maximum: 1000 }),
+              {
+                description:
+                  'Of pictures that are billed one by one: USD by quality and size (high/1024x1024), one of them, or default; beside what tokens cost',
+                additionalProperties: false,
+              },
+            ),
+          ),
+          audio: Type.Optional(kindRates('sound')),
+          image: Type.Optional(kindRates('pictures')),
+          as_of: Type.Optional(
+            Type.String({
+              description: 'The day of the price list, such as 2026-11-27',
+              pattern: '^\\d{4}-\\d{2}-\\d{2}$',
             }),
           ),
         },

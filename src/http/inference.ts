@@ -6,6 +6,7 @@ import { type Gateway, reportEnded } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { totalTokens } from '../ir/usage.ts'
 import { isChatWire, type Operation } from '../ir/wire.ts'
+import { picturesAsked } from '../relay/adapt/pictures.ts'
 import { type ClientBody, withEstimate } from '../relay/client-body.ts'
 import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
@@ -65,6 +66,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: expected?.output ?? (wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput),
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
+    ...(wire === 'images' ? { pictures: picturesAsked(outline) } : {}),
     leastOutput: isChatWire(wire) ? leastOutput(gateway, { model, key, bodyWire }) : 0,
     fixed: !isChatWire(asked),
     recheck: recheckOf(gateway, post),

@@ -1,11 +1,12 @@
 // What an exchange consumed, in tokens, in classes that do not overlap, whichever wire reported it.
 
-import type { JsonObject } from './json.ts'
+import { asObject, type JsonObject } from './json.ts'
 
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
  * `cacheWrite1h` (kept for an hour, which some vendors price apart) of `cacheWrite`: neither is ever added. A count the
- * provider did not give is absent, never 0; a later report overwrites an earlier one. `serviceTier`: absent for the
+ * provider did not give is absent, never 0; a later report overwrites an earlier one. `audioInput` to `imageOutput`: the
+ * part of each class that is of sound or of pictures, which some vendors price apart. `serviceTier`: absent for the
  * vendor's default tier. `inferenceGeo`: the region that the inference was kept to; absent where it was kept to none.
  */
 export type Usage = {
@@ -15,6 +16,12 @@ export type Usage = {
   cacheWrite1h?: number
   output?: number
   reasoning?: number
+  audioInput?: number
+  audioCacheRead?: number
+  audioOutput?: number
+  imageInput?: number
+  imageCacheRead?: number
+  imageOutput?: number
   serviceTier?: string
   inferenceGeo?: string
 }
@@ -29,7 +36,20 @@ export const TOKENS_PER: TokensPer = { second: 10, character: 1 }
 export const totalTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + (usage.output ?? 0)
 
-const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const
+/** Of a class, what is of sound or of pictures. */
+export const KIND_PARTS = [
+  ['audioInput', 'input'],
+  ['audioCacheRead', 'cacheRead'],
+  ['audioOutput', 'output'],
+  ['imageInput', 'input'],
+  ['imageCacheRead', 'cacheRead'],
+  ['imageOutput', 'output'],
+] as const
+
+const PARTS = [
+  ...(['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const),
+  ...KIND_PARTS.map(([part]) => part),
+]
 
 /** The sum of two reports that are billed together; a count missing from one of them is taken from the other. */
 export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | undefined => {
@@ -57,9 +77,7 @@ export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U 
 
 /** Counts of which some are part of others: the cached tokens of the prompt, the reasoning of the output. */
 export type Nested = {
-  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'> | 'total']:
-    | number
-    | undefined
+  [Name in 'prompt' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning' | 'total']: number | undefined
 }
 
 /**
@@ -87,6 +105,26 @@ export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, tot
   if (reasoning !== undefined) usage.reasoning = Math.min(reasoning, usage.output ?? reasoning)
   return usage
 }
+
+/**
+ * The usage with what the details of its prompt and its output say of sound and pictures. Those of the prompt count what comes
+ * from a cache too, and may say how much of them that is.
+ */
+export const inKinds = (usage: Usage, inPrompt: JsonObject, inOutput: JsonObject): Usage => {
+  const cached = asObject(inPrompt.cached_tokens_details)
+  const told: Usage = {}
+  for (const kind of ['audio', 'image'] as const) {
+    const cacheRead = part(cached[`${kind}_tokens`], usage.cacheRead)
+    const input = part(count(inPrompt[`${kind}_tokens`]) ?? 0, (usage.input ?? 0) + cacheRead) - cacheRead
+    const output = part(inOutput[`${kind}_tokens`], usage.output)
+    if (input > 0) told[`${kind}Input`] = input
+    if (cacheRead > 0) told[`${kind}CacheRead`] = cacheRead
+    if (output > 0) told[`${kind}Output`] = output
+  }
+  return Object.keys(told).length === 0 ? usage : { ...usage, ...told }
+}
+
+const part = (told: unknown, whole = 0): number => Math.min(count(told) ?? 0, whole)
 
 /** The usage a client is shown: with the estimate where the provider reported nothing of the prompt. */
 export const withPrompt = (usage: Usage, estimate: number): Usage =>

@@ -96,6 +96,12 @@ export const perOf = (prices: readonly (Price | undefined)[], inputEstimate: num
       per.output = Math.max(per.output, scaledRate(rates.output, times))
       per.least = Math.min(per.least, scaledRate(Math.min(rates.input, rates.cacheRead, rates.cacheWrite)))
     }
+    for (const kind of [price.audio, price.image]) {
+      if (kind === undefined) continue
+      per.input = Math.max(per.input, scaledRate(Math.max(kind.input, kind.cacheRead), times))
+      per.output = Math.max(per.output, scaledRate(kind.output, times))
+      per.least = Math.min(per.least, scaledRate(Math.min(kind.input, kind.cacheRead)))
+    }
   }
   return { ...per, least: Number.isFinite(per.least) ? per.least : 0 }
 }

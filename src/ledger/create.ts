@@ -9,7 +9,7 @@ import { START_TRIES } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
 import { admit, requireLeft } from './admission.ts'
 import { type Bound, boundOf, mostOf, type Per, perOf, quotaOf, TOKENS, timesOf } from './bounds.ts'
-import { costMicroUsd, feesMicroUsd } from './cost.ts'
+import { costMicroUsd, costOf, mostOfPictures } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
 import type { Ledger, ReserveAsk, Resumed, Settled, Settlement } from './ledger.ts'
@@ -109,9 +109,8 @@ export const createLedger = ({
   const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): Settled => {
     const usage = wholeCounts(how.usage)
     const price = exchange.prices(how.model ?? exchange.model)
-    const fees = feesMicroUsd(how.serverTools, price)
-    const cost = Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER)
-    journal.charge(exchange, { tokens: totalTokens(usage), microUsd: cost })
+    const cost = costOf(usage, how, price)
+    journal.charge(exchange, { tokens: totalTokens(usage), microUsd: cost.costMicroUsd })
     const key = keys.get(exchange.keyId)
     const settled: SettledExchange = {
       open: exchange,
@@ -123,12 +122,11 @@ export const createLedger = ({
         totalMs: how.totalMs === undefined ? undefined : toCount(how.totalMs),
       },
       endedAt: clock(),
-      costMicroUsd: cost,
-      feesMicroUsd: fees,
+      ...cost,
       rawUsage: toText(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     }
-    return { costMicroUsd: cost, written: writer.settle(settled, () => clamped(settled, price)) }
+    return { costMicroUsd: cost.costMicroUsd, written: writer.settle(settled, () => clamped(settled, price)) }
   }
 
   const resumed: Resumed[] = []
@@ -241,9 +239,9 @@ const NO_BUDGETS: readonly BudgetId[] = []
 const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }
 
 /** By the model asked for and those that may answer in its place. */
-const mostPer = ({ model, fallbacks = [], classes = [], inputEstimate }: ReserveAsk, prices: Prices): Per => {
+const mostPer = ({ model, fallbacks = [], classes = [], inputEstimate, pictures }: ReserveAsk, prices: Prices): Per => {
   const all = [model, ...fallbacks].map(prices)
-  return perOf(all, inputEstimate, timesOf(classes, all))
+  return { ...perOf(all, inputEstimate, timesOf(classes, all)), fees: mostOfPictures(pictures, all) }
 }
 
 /** What so many tokens come to at most, of whichever class. Of an exchange of a previous process that is not known. */

@@ -1,7 +1,7 @@
 // Providers' figures as the store takes them: they are not trusted. One that is no count must not fail the write of all
 // others.
 
-import type { Usage } from '../ir/usage.ts'
+import { KIND_PARTS, type Usage } from '../ir/usage.ts'
 import type { Settlement } from './ledger.ts'
 
 /** No vendor nests its figures deeper than three, or writes more than a thousand characters of them. */
@@ -35,6 +35,10 @@ export const wholeCounts = (usage: Usage): Usage => {
     counted.cacheWrite1h = Math.min(toCount(usage.cacheWrite1h), counted.cacheWrite ?? 0)
   if (usage.output !== undefined) counted.output = toCount(usage.output)
   if (usage.reasoning !== undefined) counted.reasoning = toCount(usage.reasoning)
+  for (const [part, whole] of KIND_PARTS) {
+    const of = usage[part]
+    if (of !== undefined) counted[part] = Math.min(toCount(of), counted[whole] ?? 0)
+  }
   if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
   if (usage.inferenceGeo !== undefined) counted.inferenceGeo = usage.inferenceGeo
   return counted

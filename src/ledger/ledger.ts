@@ -1,6 +1,7 @@
 // The ledger: the one place where usage is written. One way in (`reserve`), one way out (`settle`, exactly once).
 
 import type { JsonObject } from '../ir/json.ts'
+import type { PicturesMade } from '../ir/pictures.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -33,6 +34,8 @@ export type ReserveAsk = {
   maxOutput: number
   /** How many answers or images were asked for, each of up to the cap; 1 by default. */
   answers?: number | undefined
+  /** The pictures that are asked for, which may be billed by the picture. */
+  pictures?: PicturesMade | undefined
   /** The lowest cap that the provider is sent, at most 16: as much is reserved for a lower one. 0 by default. */
   leastOutput?: number | undefined
   /** The provider takes no cap: the whole output is reserved, or the request is refused. */
@@ -87,6 +90,8 @@ export type Settlement = {
   rawUsage?: JsonObject | undefined
   /** Calls of tools that ran at the vendor. */
   serverTools?: ServerToolCalls | undefined
+  /** Pictures that were made. */
+  pictures?: PicturesMade | undefined
   /** The catalogue id of the model that answered, where a fallback did. */
   model?: string | undefined
   /**

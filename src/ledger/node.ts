@@ -5,7 +5,7 @@ import { unavailable } from '../errors.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Key, Keys, RateLimits } from '../keys/key.ts'
 import { PATIENCE_MS } from '../store/patience.ts'
-import { costMicroUsd } from './cost.ts'
+import { costOf } from './cost.ts'
 import type { Prices } from './create.ts'
 import { wholeCounts } from './figures.ts'
 import type { Ledger, Reservation, ReserveAsk, Settlement } from './ledger.ts'
@@ -257,7 +257,7 @@ export const createNodeLedger = ({
       // No answer is held for ever by a ledger that cannot be reached: it is let go when this is late.
       say({ do: 'settle', id, settlement }, resolve)
       const price = exchange.prices(settlement.model ?? exchange.model)
-      return { costMicroUsd: costMicroUsd(wholeCounts(settlement.usage), price), written }
+      return { costMicroUsd: costOf(wholeCounts(settlement.usage), settlement, price).costMicroUsd, written }
     },
     openCount(keyIds) {
       return keyIds === undefined ? open.size : [...open.values()].filter(({ keyId }) => keyIds.has(keyId)).length

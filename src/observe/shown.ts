@@ -1,7 +1,7 @@
 // Keys, models and sums in the admin API's words: what the server and the command line say of them alike.
 
 import type * as S from '../admin-api/schema.ts'
-import type { Model, Rates } from '../catalogue/model.ts'
+import type { KindRates, Model, Rates } from '../catalogue/model.ts'
 import { zoneIn } from '../config/settings.ts'
 import { type Budget, type BudgetId, budgetOf, leftOfBudget, usedOf } from '../keys/budget.ts'
 import type { Budgets } from '../keys/budgets.ts'
@@ -92,6 +92,9 @@ const shownRates = (rates: Rates) => ({
   cache_write_1h: rates.cacheWrite1h ?? rates.cacheWrite,
 })
 
+const shownKind = (rates: KindRates | undefined) =>
+  rates === undefined ? null : { input: rates.input, cache_read: rates.cacheRead, output: rates.output }
+
 export const shownModel = (model: Model): ShownModel => ({
   id: model.id,
   provider: model.provider,
@@ -112,6 +115,10 @@ export const shownModel = (model: Model): ShownModel => ({
       model.price.long === undefined ? null : { above: model.price.long.above, ...shownRates(model.price.long) },
     service_tiers: { ...model.price.serviceTiers },
     per_call: { ...model.price.perCall },
+    per_image: { ...model.price.perImage },
+    audio: shownKind(model.price.audio),
+    image: shownKind(model.price.image),
+    as_of: model.price.asOf ?? null,
   },
 })
 

@@ -62,6 +62,8 @@ export type Preset = {
   quirks?: Quirks
   /** Whether `GET …/models` lists what it has. */
   listsModels: boolean
+  /** What the vendor is called in the community's map of prices (model_prices_and_context_window). */
+  priceMap?: string
   models: readonly PresetModel[]
   /** The day of the price list. */
   pricesOf?: string

@@ -3,6 +3,7 @@
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
+import type { PicturesMade } from '../ir/pictures.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
@@ -118,6 +119,7 @@ export type Metered = {
   rawUsage: JsonObject | undefined
   estimated: boolean
   serverTools?: ServerToolCalls
+  pictures?: PicturesMade | undefined
 }
 
 /** How an exchange ended, for the log and the metrics. */

@@ -3,6 +3,7 @@
 import type { Model } from '../catalogue/model.ts'
 import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
+import { type PicturesMade, picturesOf } from '../ir/pictures.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
@@ -111,6 +112,20 @@ export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Me
   if (tap.complete && tap.summed && usage.output !== undefined) return withPrompt(usage, inputEstimate)
   if (model.kind === 'image') return withPictures(usage, model, tap)
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
+}
+
+/** The pictures of a whole answer. */
+export const picturesIn = (body: JsonObject, exchange: Exchange): PicturesMade =>
+  picturesOf(Array.isArray(body.data) ? body.data.length : 1, body, exchange.body.outline)
+
+/** The pictures of a stream; its provider may go on with all of them after the client has left. */
+export const picturesCome = (
+  { body: { outline }, client }: Exchange,
+  { tap }: Metering,
+  final: boolean,
+): PicturesMade => {
+  const least = client.gone && !final ? imagesAsked(outline) : 0
+  return picturesOf(Math.max(tap.pictures?.come ?? 0, least), outline)
 }
 
 /** An image has no text to count: those of which nothing was told, `least` in all, cost what they are set to cost. */

@@ -9,6 +9,7 @@ import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
 import { callsInAnswer } from '../wire/tools/server-calls.ts'
+import { picturesAsked } from './adapt/pictures.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
 import {
   type Answer,
@@ -25,7 +26,7 @@ import { watchAnswer } from './background/polling.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Metered, secondsOf } from './exchange.ts'
-import { answersAsked, meterProgress, meterStream, meterWhole, NO_USAGE } from './meter.ts'
+import { answersAsked, meterProgress, meterStream, meterWhole, NO_USAGE, picturesCome, picturesIn } from './meter.ts'
 import { isReferable, rememberAccount, route } from './route.ts'
 import type { Relay } from './services.ts'
 import { settle } from './settle.ts'
@@ -99,7 +100,8 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
 
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
   const metered = await orReported(meterWhole(exchange.body.inputEstimate, answer, answersAsked(exchange)), answer)
-  const shown = { ...metered, serverTools: callsInAnswer(answer.body) }
+  const pictures = answer.target.model.kind === 'image' ? picturesIn(answer.body, exchange) : undefined
+  const shown = { ...metered, serverTools: callsInAnswer(answer.body), pictures }
   await settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
   await exchange.kept
 }
@@ -192,7 +194,8 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
     relay.ledger.narrow(exchange.reservation, upperBoundOf(exchange, answer.tap))
   const counted = await orReported(meterStream(exchange, answer, final), answer.tap)
-  const metered = { ...counted, serverTools: answer.tap.serverTools }
+  const pictures = answer.target.model.kind === 'image' ? picturesCome(exchange, answer, final) : undefined
+  const metered = { ...counted, serverTools: answer.tap.serverTools, pictures }
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
   else await settle(relay, exchange, answer.target, metered, outcome, error)
   // Who has the end of an answer may refer to it, whatever happens to us.
@@ -206,10 +209,18 @@ const upperBoundOf = (exchange: Exchange, { usage, output }: Tap): number =>
     output: (usage?.output ?? 0) + output.chars * 3,
   })
 
-/** For a client that disconnected before the answer: the provider has read the prompt, and its output is unknown. */
+/**
+ * For a client that disconnected before the answer: the provider has read the prompt, and its output is unknown. Pictures it
+ * draws all the same.
+ */
 const promptOnly = (exchange: Exchange): Metered =>
   exchange.sent
-    ? { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
+    ? {
+        usage: { input: exchange.body.inputEstimate, output: 0 },
+        rawUsage: undefined,
+        estimated: true,
+        pictures: exchange.model.kind === 'image' ? picturesAsked(exchange.body.outline) : undefined,
+      }
     : NO_USAGE
 
 const ownFault = (cause: unknown): GatewayError => new GatewayError('internal_error', 'The gateway failed.', { cause })

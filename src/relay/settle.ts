@@ -21,7 +21,7 @@ export const settle = (
   relay: Relay,
   exchange: Settling,
   target: Target | undefined,
-  { usage, rawUsage, estimated, serverTools = {} }: Metered,
+  { usage, rawUsage, estimated, serverTools = {}, pictures }: Metered,
   outcome: Outcome,
   error: GatewayError | undefined,
 ): Promise<void> => {
@@ -38,6 +38,7 @@ export const settle = (
     estimated,
     rawUsage,
     serverTools: mostCalls(callsInUsage(rawUsage), serverTools),
+    pictures,
     status,
     errorCode: error?.code,
     model: target?.model.id ?? exchange.backgroundAnswer?.model,

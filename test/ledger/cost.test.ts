@@ -2,9 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costMicroUsd, feesMicroUsd } from '../../src/ledger/cost.ts'
+import { type PicturesMade, picturesOf } from '../../src/ir/pictures.ts'
+import type { Usage } from '../../src/ir/usage.ts'
+import { costMicroUsd, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
 
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
+
+const FREE = price(0)
 
 const LONG = { ...price(1, 5, 0.1, 1.25), long: { ...price(2, 12, 0.3, 2), above: 100 } }
 const REGION = { ...price(1, 5), serviceTiers: { fast: 2, us: 1.1 } }
@@ -80,15 +84,74 @@ describe('fees of calls', () => {
     ['what is no count', { web_search: -4, file_search: Number.NaN }, 0],
     ['a name of every object', { constructor: 3, __proto__: 2 } as never, 0],
   ])('of %s', (_what, calls, fees) => {
-    expect(feesMicroUsd(calls, price)).toBe(fees)
+    expect(feesMicroUsd({ serverTools: calls }, price)).toBe(fees)
   })
 
   test('below a micro-USD are rounded once, over all of them', () => {
     const tiny = { ...price, perCall: { web_search: 0.000_000_3 } }
-    expect([1, 2, 10].map((count) => feesMicroUsd({ web_search: count }, tiny))).toEqual([0, 1, 3])
+    expect([1, 2, 10].map((count) => feesMicroUsd({ serverTools: { web_search: count } }, tiny))).toEqual([0, 1, 3])
   })
 
   test('are nothing without a price', () => {
-    expect(feesMicroUsd({ web_search: 5 }, undefined)).toBe(0)
+    expect(feesMicroUsd({ serverTools: { web_search: 5 } }, undefined)).toBe(0)
+  })
+})
+
+describe('tokens of sound and pictures', () => {
+  const price = {
+    ...{ input: 2, output: 10, cacheRead: 1, cacheWrite: 2 },
+    ...{ audio: { input: 40, cacheRead: 4, output: 80 }, image: { input: 8, cacheRead: 2, output: 30 } },
+  }
+  test.each<[string, Usage, number]>([
+    ['none', { input: 100, output: 10 }, 300],
+    ['sound heard', { input: 100, audioInput: 40, output: 10 }, 60 * 2 + 40 * 40 + 100],
+    ['sound spoken', { input: 100, output: 10, audioOutput: 4 }, 200 + 6 * 10 + 4 * 80],
+    ['pictures from a cache', { cacheRead: 50, imageCacheRead: 20, output: 1, imageOutput: 1 }, 30 + 20 * 2 + 30],
+    ['more than there are', { input: 10, audioInput: 99, output: 0 }, 400],
+  ])('%s', (_what, usage, cost) => expect(costMicroUsd(usage, price)).toBe(cost))
+
+  test('cost as their class where they have no price of their own', () => {
+    const { audio: _, image: __, ...plain } = price
+    expect(costMicroUsd({ input: 100, audioInput: 40, output: 10, imageOutput: 10 }, plain)).toBe(300)
+  })
+
+  test('a cheaper kind never makes a whole cost less than nothing', () => {
+    const cheap = { ...price, audio: { input: 0, cacheRead: 0, output: 0 } }
+    expect(costMicroUsd({ input: 5, audioInput: 5, output: 3, audioOutput: 3 }, cheap)).toBe(0)
+  })
+})
+
+describe('pictures', () => {
+  const perImage = { 'low/1024x1024': 0.01, 'high/1024x1024': 0.16, '1024x1792': 0.09, high: 0.2, default: 0.05 }
+  test.each<[string, Omit<PicturesMade, 'count'>, number]>([
+    ['by quality and size', { quality: 'low', size: '1024x1024' }, 0.01],
+    ['by size alone', { quality: 'low', size: '1024x1792' }, 0.09],
+    ['by quality alone', { quality: 'high', size: '64x64' }, 0.2],
+    ['by neither', { quality: 'low', size: '64x64' }, 0.05],
+    ['of a quality that nobody told', { size: '1024x1792' }, 0.09],
+    ['of a quality that nobody told, where no name is without one', { size: '1024x1024' }, 0.05],
+    ['of which nothing is told', {}, 0.05],
+  ])('%s', (_what, of, usd) => {
+    expect(feesMicroUsd({ pictures: { count: 3, ...of } }, { ...FREE, perImage })).toBe(Math.round(usd * 3e6))
+  })
+
+  test('that no name fits cost as the dearest', () => {
+    const few = { '1024x1024': 0.04, 'hd/1024x1024': 0.08 }
+    expect(feesMicroUsd({ pictures: { count: 1, size: '9x9' } }, { ...FREE, perImage: few })).toBe(80_000)
+  })
+
+  test('are never reserved for less than they come to', () => {
+    const word = fc.option(fc.constantFrom('low', 'high', 'hd'), { nil: undefined })
+    const size = fc.option(fc.constantFrom('1024x1024', '1024x1792', '9x9'), { nil: undefined })
+    fc.assert(
+      fc.property(word, size, word, size, fc.nat(10), (asked, askedSize, told, toldSize, count) => {
+        const price = { ...FREE, perImage }
+        const request = picturesOf(count, { quality: asked, size: askedSize })
+        const most = mostOfPictures(request, [undefined, price])
+        // What was asked for is what is made; what was left open is the vendor's to choose.
+        const made = picturesOf(count, { quality: asked, size: askedSize }, { quality: told, size: toldSize })
+        expect(feesMicroUsd({ pictures: made }, price)).toBeLessThanOrEqual(most)
+      }),
+    )
   })
 })

@@ -19,6 +19,7 @@ export const anthropic: Preset = {
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude' },
   listsModels: true,
+  priceMap: 'anthropic',
   models: [
     { id: 'claude-opus-4-8', name: 'Claude Opus 4.8', context: 1_000_000, maxOutput: 128_000, price: cached(5, 25) },
     { id: 'claude-opus-4-7', name: 'Claude Opus 4.7', context: 1_000_000, price: cached(5, 25) },

@@ -13,6 +13,7 @@ export const azureOpenai: Preset = {
   env: { credential: ['AZURE_OPENAI_API_KEY'] },
   brand: { vendor_b: 'gpt' },
   listsModels: true,
+  priceMap: 'azure',
   models: openai.models.filter(({ gone }) => gone === undefined).map(({ price: _, ...model }) => model),
   facts: [
     { of: 'URL, headers', how: 'documented', on: '2026-11-27', source: 'learn.microsoft.com, api-version-lifecycle' },

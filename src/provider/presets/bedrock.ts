@@ -13,6 +13,7 @@ export const bedrock: Preset = {
   brand: { vendor_a: 'claude' },
   prefix: { vendor_a: 'anthropic.' },
   listsModels: false,
+  priceMap: 'bedrock',
   models: [
     { id: 'claude-opus-4-8', upstream: 'anthropic.claude-opus-4-8', name: 'Claude Opus 4.8' },
     { id: 'claude-opus-4-7', upstream: 'anthropic.claude-opus-4-7', name: 'Claude Opus 4.7' },

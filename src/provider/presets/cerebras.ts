@@ -11,6 +11,7 @@ export const cerebras: Preset = {
   env: { credential: ['CEREBRAS_API_KEY'] },
   credentialShape: '^csk-',
   listsModels: true,
+  priceMap: 'cerebras',
   models: [
     {
       ...{ id: 'gpt-oss-120b', name: 'GPT OSS 120B', family: 'gpt-oss', released: '2025-08-05' },

@@ -12,6 +12,7 @@ export const deepseek: Preset = {
   credentialShape: '^sk-[0-9a-f]{32}$',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
+  priceMap: 'deepseek',
   models: [
     {
       ...{ id: 'deepseek-v4-pro', name: 'DeepSeek V4 Pro', family: 'deepseek', released: '2026-08-12' },

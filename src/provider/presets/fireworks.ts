@@ -13,6 +13,7 @@ export const fireworks: Preset = {
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   quirks: { noDeveloperRole: true },
   listsModels: true,
+  priceMap: 'fireworks_ai',
   models: [
     {
       ...{

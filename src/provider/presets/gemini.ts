@@ -12,6 +12,7 @@ export const gemini: Preset = {
   credentialShape: '^AIza[\\w-]{35}$',
   quirks: { noDeveloperRole: true, needsSignatures: true },
   listsModels: true,
+  priceMap: 'gemini',
   models: [
     {
       ...{ id: 'gemini-3.8-flash', name: 'Gemini 3.8 Flash', family: 'gemini', images: true, released: '2026-09-02' },

@@ -12,6 +12,7 @@ export const groq: Preset = {
   credentialShape: '^gsk_',
   quirks: { rejects: ['logprobs', 'top_logprobs', 'logit_bias'] },
   listsModels: true,
+  priceMap: 'groq',
   models: [
     {
       ...{ id: 'openai/gpt-oss-120b', name: 'GPT OSS 120B', family: 'gpt-oss', released: '2025-08-05' },

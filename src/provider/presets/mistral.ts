@@ -11,6 +11,7 @@ export const mistral: Preset = {
   env: { credential: ['MISTRAL_API_KEY'] },
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens', shortCallIds: true, noUserAfterTool: true },
   listsModels: true,
+  priceMap: 'mistral',
   models: [
     {
       ...{ id: 'mistral-large-4', name: 'Mistral Large 4', family: 'mistral' },

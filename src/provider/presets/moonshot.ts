@@ -11,6 +11,7 @@ export const moonshot: Preset = {
   env: { credential: ['MOONSHOT_API_KEY'] },
   quirks: { noDeveloperRole: true },
   listsModels: true,
+  priceMap: 'moonshot',
   models: [
     {
       ...{ id: 'kimi-k3', name: 'Kimi K3', family: 'kimi', images: true, released: '2026-07-16' },

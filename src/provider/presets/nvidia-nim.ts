@@ -12,6 +12,7 @@ export const nvidiaNim: Preset = {
   credentialShape: '^nvapi-',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
+  priceMap: 'nvidia_nim',
   models: [
     {
       ...{

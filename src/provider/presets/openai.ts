@@ -15,6 +15,7 @@ export const openai: Preset = {
   credentialShape: '^sk-(?:proj|svcacct|None)-|^sk-[0-9A-Za-z]{20}T3BlbkFJ',
   brand: { vendor_b: 'gpt' },
   listsModels: true,
+  priceMap: 'openai',
   models: [
     { id: 'gpt-5.5', name: 'GPT-5.5', context: 1_050_000, maxOutput: 128_000 },
     { id: 'gpt-5.4', name: 'GPT-5.4', context: 1_050_000, maxOutput: 128_000 },

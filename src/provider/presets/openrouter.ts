@@ -14,6 +14,7 @@ export const openrouter: Preset = {
   brand: { vendor_a: 'claude', vendor_b: 'gpt' },
   prefix: { vendor_a: 'anthropic/', vendor_b: 'openai/' },
   listsModels: true,
+  priceMap: 'openrouter',
   models: [
     {
       ...{ id: 'claude-opus-4-8', upstream: 'anthropic/claude-opus-4.8', name: 'Claude Opus 4.8' },

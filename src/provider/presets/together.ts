@@ -12,6 +12,7 @@ export const together: Preset = {
   credentialShape: '^tgp_v1_',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
+  priceMap: 'together_ai',
   models: [
     {
       ...{ id: 'moonshotai/Kimi-K3', name: 'Kimi K3', family: 'kimi', images: true, released: '2026-07-27' },

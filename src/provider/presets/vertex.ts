@@ -14,6 +14,7 @@ export const vertex: Preset = {
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude' },
   listsModels: false,
+  priceMap: 'vertex_ai',
   models: [
     { id: 'claude-opus-4-8', name: 'Claude Opus 4.8' },
     { id: 'claude-opus-4-7', name: 'Claude Opus 4.7' },

@@ -11,6 +11,7 @@ export const xai: Preset = {
   env: { credential: ['XAI_API_KEY'] },
   credentialShape: '^xai-',
   listsModels: true,
+  priceMap: 'xai',
   models: [
     {
       ...{ id: 'grok-4.7', name: 'Grok 4.7', family: 'grok', images: true, released: '2026-09-21' },

@@ -12,6 +12,7 @@ export const zai: Preset = {
   credentialShape: '^[0-9a-f]{32}\\.[0-9A-Za-z]{16}$',
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens' },
   listsModels: true,
+  priceMap: 'zai',
   models: [
     {
       ...{ id: 'glm-5.3', name: 'GLM-5.3', family: 'glm', released: '2026-08-14' },

@@ -2,6 +2,7 @@
 
 import type { Model } from '../../catalogue/model.ts'
 import type { JsonObject } from '../../ir/json.ts'
+import { type PicturesMade, picturesOf } from '../../ir/pictures.ts'
 import { createRecent } from '../../lib/recent.ts'
 
 /** How many kinds of pictures are remembered. One that is forgotten counts for what its model is set to cost. */
@@ -30,6 +31,9 @@ export const createPictures = (): Pictures => {
 /** By what their price goes by. */
 const kindOf = ({ id }: Model, { size, quality, partial_images: partial }: JsonObject): string =>
   [id, ...[size, quality, partial].map((value) => String(value).slice(0, NAME_CHARS))].join(' ')
+
+/** The pictures that a client's body asks for. */
+export const picturesAsked = (body: JsonObject): PicturesMade => picturesOf(imagesAsked(body), body)
 
 /** How many images a client's body asks for. */
 export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)

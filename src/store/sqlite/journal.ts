@@ -70,7 +70,7 @@ const UNSUMMED = `
     server_tools AS serverTools, provider, account
   FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
-type Counts = { [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null }
+type Counts = { [name in 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning']-?: number | null }
 type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'budgets' | 'ended' | 'address' | 'tag'> &
   Counts & { stream: number; budgets: string | null; address: string | null; tag: string | null }
 type UnsummedRow = Counts &

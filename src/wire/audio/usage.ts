@@ -1,7 +1,7 @@
 // Usage of the audio wire: in tokens, or in seconds, which count for as many tokens as the model says.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { count, TOKENS_PER, type TokensPer, type Usage } from '../../ir/usage.ts'
+import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { count, inKinds, TOKENS_PER, type TokensPer, type Usage } from '../../ir/usage.ts'
 
 export type Told = { usage: Usage; raw: JsonObject }
 
@@ -13,7 +13,10 @@ export const readUsage = ({ usage: raw, duration }: JsonObject, per = TOKENS_PER
   // What was heard may be counted beside the prompt's own tokens, and only in the total.
   const input =
     total !== undefined && total >= (output ?? 0) ? total - (output ?? 0) : count(raw.input_tokens ?? raw.prompt_tokens)
-  if (input !== undefined) return { usage: { input, output: output ?? 0 }, raw }
+  if (input !== undefined) {
+    const details = asObject(raw.input_token_details ?? raw.input_tokens_details ?? raw.prompt_tokens_details)
+    return { usage: inKinds({ input, output: output ?? 0 }, details, {}), raw }
+  }
   return told(raw.seconds ?? raw.duration ?? duration, per, raw)
 }
 

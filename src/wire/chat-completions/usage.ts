@@ -1,7 +1,7 @@
 // Usage on this wire: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning.
 
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, mergeReport, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, inKinds, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
@@ -15,7 +15,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const beside = reasoning === undefined ? count(raw.reasoning_tokens) : undefined
   // Beside the details, more reasoning than output is no part of it, although the total may leave it out.
   const apart = beside !== undefined && prompt !== undefined && output !== undefined && beside > output
-  return disjoint({
+  const usage = disjoint({
     prompt,
     // Compatible servers report cached tokens under other names, some outside the details.
     cacheRead:
@@ -33,6 +33,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     reasoning: reasoning ?? beside,
     total: apart ? prompt + output + beside : count(raw.total_tokens),
   })
+  return inKinds(usage, inPrompt, inOutput)
 }
 
 /**
@@ -54,8 +55,13 @@ export const encodeUsage = (usage: Usage): JsonObject => {
   const promptDetails: JsonObject = {}
   if (usage.cacheRead !== undefined) promptDetails.cached_tokens = usage.cacheRead
   if (usage.cacheWrite !== undefined) promptDetails.cache_write_tokens = usage.cacheWrite
+  const heard = (usage.audioInput ?? 0) + (usage.audioCacheRead ?? 0)
+  if (heard > 0) promptDetails.audio_tokens = heard
   const body: JsonObject = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
   if (Object.keys(promptDetails).length > 0) body.prompt_tokens_details = promptDetails
-  if (usage.reasoning !== undefined) body.completion_tokens_details = { reasoning_tokens: usage.reasoning }
+  const outputDetails: JsonObject = {}
+  if (usage.reasoning !== undefined) outputDetails.reasoning_tokens = usage.reasoning
+  if (usage.audioOutput !== undefined) outputDetails.audio_tokens = usage.audioOutput
+  if (Object.keys(outputDetails).length > 0) body.completion_tokens_details = outputDetails
   return body
 }

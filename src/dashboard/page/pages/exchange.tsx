@@ -136,6 +136,12 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
                 </dd>
               </>
             )}
+            {Object.keys(of.server_tools).length === 0 && of.fees_micro_usd > 0 && (
+              <>
+                <dt>Billed by the piece</dt>
+                <dd>{usdFine(of.fees_micro_usd)} of the cost</dd>
+              </>
+            )}
             {exchange.address !== null && (
               <>
                 <dt>From</dt>

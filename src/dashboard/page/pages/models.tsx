@@ -12,7 +12,7 @@ import { ModelDialog } from '../ui/model-dialog.tsx'
 import { Badge, Button, Card, Empty, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
-const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 3 })
+const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 })
 
 export const Models = () => {
   const models = useWatched((signal) => call('models.list', undefined, signal))
@@ -90,8 +90,11 @@ const groups = (items: Model[]): [string, Model[]][] => {
   return providers.map((provider) => [provider, items.filter((model) => model.provider === provider)])
 }
 
-/** What long prompts and other classes of service cost, where that is something else. */
-const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Model): string =>
+/** What long prompts, other classes of service, sound and pictures cost, where that is something else; and of when, if not of `day`. */
+const otherPrices = (
+  { price: { long_context: long, service_tiers: tiers, ...of } }: Model,
+  day: string | null,
+): string =>
   [
     ...(long === null
       ? []
@@ -99,6 +102,18 @@ const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Mo
           `prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`,
         ]),
     ...Object.entries(tiers).map(([tier, times]) => `${tier}\u00a0×\u00a0${count(times)}`),
+    ...(
+      [
+        ['sound', of.audio],
+        ['pictures', of.image],
+      ] as const
+    ).flatMap(([kind, rates]) =>
+      rates === null ? [] : [`${kind}: ${price.format(rates.input)} in, ${price.format(rates.output)} out`],
+    ),
+    ...Object.entries(of.per_image).map(
+      ([kind, usd]) => `a picture${kind === 'default' ? '' : ` ${kind}`} ${price.format(usd)}`,
+    ),
+    ...(of.as_of === day || of.as_of === null ? [] : [`prices of ${of.as_of}`]),
   ]
     .map((text) => ` · ${text}`)
     .join('')
@@ -120,61 +135,70 @@ const Provider = ({
   models: Model[]
   entries: readonly Entry[]
   onEdit: (model: Model) => void
-}) => (
-  <Card title={provider} flush>
-    <Table
-      css="alike"
-      columns={[
-        'Model',
-        ['In → out', 'wide opt-3'],
-        ['Context', 'num opt-2'],
-        ['Max out', 'num opt-3'],
-        ['Input', 'num'],
-        ['Output', 'num'],
-        ['Cache read / write', 'num wide opt-2'],
-        [isAdmin.value ? 'Served by' : 'State', 'opt-1'],
-      ]}
-      actions={isAdmin.value}
-    >
-      {models.map((model) => (
-        <tr key={model.id}>
-          <th scope="row">
-            <b class="name nowrap">{model.id}</b>
-            <span class="sub">
-              {model.display_name}, {model.family}
-              {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
-              {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
-              {otherPrices(model)}
-              {saidBy(model, entries)}
-            </span>
-          </th>
-          <td class="wide opt-3 nowrap">
-            {model.input_modalities.join('+')} → {model.output_modalities.join('+')}
-          </td>
-          <td class="num opt-2">{compact(model.context_window)}</td>
-          <td class="num opt-3">{compact(model.max_output_tokens)}</td>
-          <td class="num">{price.format(model.price.input)}</td>
-          <td class="num">{price.format(model.price.output)}</td>
-          <td class="num wide opt-2">
-            {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
-          </td>
-          <td class="opt-1">
-            <Targets model={model} />
-          </td>
-          {isAdmin.value && (
-            <td>
-              <span class="row end">
-                <Button size="small" aria-label={`Edit ${model.id}`} onClick={() => onEdit(model)}>
-                  Edit
-                </Button>
+}) => {
+  const day = latestOf(models)
+  return (
+    <Card title={provider} tools={day && <span class="muted small">Prices of {day}</span>} flush>
+      <Table
+        css="alike"
+        columns={[
+          'Model',
+          ['In → out', 'wide opt-3'],
+          ['Context', 'num opt-2'],
+          ['Max out', 'num opt-3'],
+          ['Input', 'num'],
+          ['Output', 'num'],
+          ['Cache read / write', 'num wide opt-2'],
+          [isAdmin.value ? 'Served by' : 'State', 'opt-1'],
+        ]}
+        actions={isAdmin.value}
+      >
+        {models.map((model) => (
+          <tr key={model.id}>
+            <th scope="row">
+              <b class="name nowrap">{model.id}</b>
+              <span class="sub">
+                {model.display_name}, {model.family}
+                {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
+                {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
+                {otherPrices(model, day)}
+                {saidBy(model, entries)}
               </span>
+            </th>
+            <td class="wide opt-3 nowrap">
+              {model.input_modalities.join('+')} → {model.output_modalities.join('+')}
             </td>
-          )}
-        </tr>
-      ))}
-    </Table>
-  </Card>
-)
+            <td class="num opt-2">{compact(model.context_window)}</td>
+            <td class="num opt-3">{compact(model.max_output_tokens)}</td>
+            <td class="num">{price.format(model.price.input)}</td>
+            <td class="num">{price.format(model.price.output)}</td>
+            <td class="num wide opt-2">
+              {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
+            </td>
+            <td class="opt-1">
+              <Targets model={model} />
+            </td>
+            {isAdmin.value && (
+              <td>
+                <span class="row end">
+                  <Button size="small" aria-label={`Edit ${model.id}`} onClick={() => onEdit(model)}>
+                    Edit
+                  </Button>
+                </span>
+              </td>
+            )}
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  )
+}
+
+/** The latest price list of its models. */
+const latestOf = (models: readonly Model[]): string | null =>
+  models
+    .map(({ price }) => price.as_of)
+    .reduce((latest, day) => (day !== null && day > (latest ?? '') ? day : latest), null)
 
 export const STATE_TONES = { closed: 'good', 'half-open': 'warn', open: 'bad' } as const
 

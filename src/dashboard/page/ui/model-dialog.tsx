@@ -173,7 +173,9 @@ const draftOf = (of: Model | undefined, { items }: Answer<'models.list'>): Draft
 /** What was changed, on top of what was set before; undefined where nothing was. */
 const valueIn = (draft: Draft, opened: Draft, before: unknown): object | undefined => {
   const isChanged = (name: keyof Draft): boolean => draft[name].trim() !== opened[name]
-  const kept = (before ?? {}) as { price?: object }
+  const kept = (before ?? {}) as { price?: { as_of?: string } }
+  // A price that is written here is of no list any more.
+  const { as_of: _, ...priced } = kept.price ?? {}
   const rates = RATES.filter((rate) => isChanged(rate) && draft[rate].trim() !== '')
   const price = Object.fromEntries(rates.map((rate) => [rate, needPrice(draft[rate], RATE_LABELS[rate])]))
   const change = {
@@ -181,7 +183,7 @@ const valueIn = (draft: Draft, opened: Draft, before: unknown): object | undefin
     ...(isChanged('upstream') && draft.upstream.trim() !== '' ? { upstream: draft.upstream.trim() } : {}),
     ...(isChanged('context') ? { context: needCount(draft.context, 'Context') } : {}),
     ...(isChanged('maxOutput') ? { max_output: needCount(draft.maxOutput, 'Most output') } : {}),
-    ...(rates.length === 0 ? {} : { price: { ...kept.price, ...price } }),
+    ...(rates.length === 0 ? {} : { price: { ...priced, ...price } }),
   }
   return Object.keys(change).length === 0 ? undefined : { ...kept, ...change }
 }
