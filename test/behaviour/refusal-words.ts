@@ -890,6 +890,13 @@ const PICTURES: Row[] = [
     vllm('At most 0 image(s) may be provided in one prompt.'),
     'says Could not process image',
   ],
+  ...([M2C, R2C, CHAT] as const).map(
+    (way): Row => [
+      ...(['mlx-lm', way, 'picture', 404] as const),
+      { error: "Only 'text' content type is supported." },
+      'says Could not process image',
+    ],
+  ),
   ['vLLM', 'messages', 'picture', 400, vllm('acme/tiny is not a multimodal model'), 'says Could not process image'],
   [
     ...(['llama.cpp', 'responses', 'picture', 500] as const),
@@ -1679,6 +1686,15 @@ export const NEW_WORDS: readonly Row[] = [
     'told tools',
   ],
   ['E', 'responses', 'tools', 404, openai('No route supports tool calling for what you asked.'), 'told tools'],
+  [
+    'G',
+    M2C,
+    'picture',
+    422,
+    { detail: 'No content parts other than "text" are taken.' },
+    'says Could not process image',
+  ],
+  ['H', CHAT, 'picture', 400, openai('Messages with non-text parts are refused.'), 'says Could not process image'],
   ['F', M2C, 'forced', 422, openai('Tool choice other than auto is unavailable.'), 'without tool_choice'],
   ['A', M2C, 'thinks', 400, openai('This deployment cannot do thinking: it is not enabled.'), 'without thinking'],
   ['B', R2C, 'thinks', 501, llama('reasoning is not supported by the loaded model', 501), 'without reasoning'],

@@ -269,15 +269,18 @@ const MOST_LEAST = 64
 /** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
 const isSightless = (text: string, names: readonly Name[]): boolean => {
   const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
-  return text
-    .split('\n')
-    .some((line) => NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)) && !WRONG_PICTURE.test(line))
+  return text.split('\n').some((line) => saysBlind(line, isNamed) && !WRONG_PICTURE.test(line))
 }
 
+const saysBlind = (line: string, isNamed: boolean): boolean =>
+  TEXT_ALONE.test(line) || (NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)))
+
+/** That text is all that is taken, in quotes or not. */
+const TEXT_ALONE =
+  /\bonly\W{1,2}(?:(?:supports?|takes|accepts)\W{1,2})?text\b|text[- ]only|other than\W{1,2}text|\bnon-text\b/i
 const NOT_TAKEN =
-  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only (?:support|text)|text[- ]only|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bmissing data\b|only supported|\bat most 0\b/i
-const PICTURE =
-  /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|\bonly (?:supports?|takes|accepts) text\b|text[- ]only|cannot see/i
+  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bmissing data\b|only supported|\bat most 0\b/i
+const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
 
 /** A value of other members that is a member's name. */
