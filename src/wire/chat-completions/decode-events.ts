@@ -20,7 +20,7 @@ import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
-import { decodeFinish } from './finish.ts'
+import { decodeFinish, stopIn, stoppedAt } from './finish.ts'
 import { decodeUsage, withReport } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
@@ -45,6 +45,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   /** Whether thoughts also come as plain text. */
   let plainThoughts = false
   let reason: Json | undefined
+  /** The stop sequence that the server says it met. */
+  let met: string | undefined
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
   let complete = false
@@ -234,6 +236,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       if (out.some((event) => 'text' in event && event.text !== '')) summed = false
       // Some servers send one with every chunk: the last counts.
       if (typeof finishReason === 'string' && finishReason !== '') reason = finishReason
+      met = stopIn(choice, undo.stop) ?? met
       if (isObject(choice.usage)) readUsage(choice.usage, out)
     }
     if (isObject(chunk.usage)) readUsage(chunk.usage, out)
@@ -244,9 +247,11 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (reason === undefined && !audio.ended) return fail(brokenOff())
     ended = true
     const out = endParts()
+    const { finish, ...stopped } = stoppedAt(decodeFinish(reason, { calls: calls.made, refused }), met)
     out.push({
       type: 'finish',
-      reason: decodeFinish(reason, { calls: calls.made, refused }),
+      reason: finish,
+      ...stopped,
       usage: usage ?? {},
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...decodeModeration(moderation),

@@ -43,6 +43,19 @@ export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held)
   return refused ? 'refusal' : 'stop'
 }
 
+/** The stop sequence that an answer ended at, where its server says which (`stop_reason`, `matched_stop`). */
+export const stopIn = (
+  { finish_reason: reason, stop_reason: told, matched_stop: matched }: JsonObject,
+  stops: readonly string[] = [],
+): string | undefined => (reason === 'stop' ? stops.find((stop) => stop === told || stop === matched) : undefined)
+
+/** How it finished, with that. */
+export const stoppedAt = (
+  finish: FinishReason,
+  stop: string | undefined,
+): { finish: FinishReason; stopSequence?: string } =>
+  finish === 'stop' && stop !== undefined ? { finish: 'stop-sequence', stopSequence: stop } : { finish }
+
 /** `legacy`: the client reads calls as `function_call`. */
 export const encodeFinish = (reason: FinishReason, { calls, refused, legacy }: Held & { legacy: boolean }): string => {
   const called = legacy ? 'function_call' : 'tool_calls'

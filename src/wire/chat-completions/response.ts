@@ -20,7 +20,7 @@ import {
 } from './annotations.ts'
 import { decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
 import { failureIn } from './error.ts'
-import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
+import { decodeFinish, encodeFinish, isFiltered, stopIn, stoppedAt } from './finish.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -39,13 +39,14 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
     .flatMap((one, at) => decodeChoice(one, body, (call) => `call_${digest(id)}_${at + call}`))
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
   const cut = parts.some((part) => part.type === 'tool-call' && isTextCut(part, undo))
+  const finish = decodeFinish(choice.finish_reason, {
+    calls: undone.some((part) => part.type === 'tool-call'),
+    refused: undone.some((part) => part.type === 'refusal'),
+  })
   const response: ChatResponse = {
     id,
     parts: undone,
-    finish: decodeFinish(choice.finish_reason, {
-      calls: undone.some((part) => part.type === 'tool-call'),
-      refused: undone.some((part) => part.type === 'refusal'),
-    }),
+    ...stoppedAt(finish, stopIn(choice, undo.stop)),
     usage: decodeUsage(body.usage) ?? {},
   }
   if (cut && response.finish === 'tool-calls') throw malformedAnswer()

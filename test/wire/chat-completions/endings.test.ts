@@ -128,6 +128,29 @@ describe('undoing the changes of the request', () => {
   })
 })
 
+describe('where its server says what ended an answer', () => {
+  const undo: Undo = { stop: ['END', 'x'] }
+
+  test.each<[string, JsonObject, { finish: string; stopSequence?: string }]>([
+    ['a stop sequence', { stop_reason: 'END' }, { finish: 'stop-sequence', stopSequence: 'END' }],
+    ['by another name', { matched_stop: 'x' }, { finish: 'stop-sequence', stopSequence: 'x' }],
+    ['the number of a token', { stop_reason: 151645, matched_stop: 2 }, { finish: 'stop' }],
+    ['nothing', { stop_reason: null }, { finish: 'stop' }],
+    ['a word that was not asked for', { stop_reason: 'end_turn' }, { finish: 'stop' }],
+    ['a stop sequence beside a cut', { stop_reason: 'END', finish_reason: 'length' }, { finish: 'length' }],
+  ])('%s', (_, told, due) => {
+    const choice = { finish_reason: 'stop', ...told }
+    const streamed = fold(decode([delta({ content: 'a' }), chunk({ delta: {}, ...choice }), DONE], undo))
+    const whole = chatCompletions.decodeResponse(
+      { id: 'x', choices: [{ index: 0, message: { content: 'a' }, ...choice }] },
+      undo,
+    )
+    for (const { finish, stopSequence } of [streamed, whole]) {
+      expect({ finish, ...(stopSequence === undefined ? {} : { stopSequence }) } as typeof due).toEqual(due)
+    }
+  })
+})
+
 test('an answer that was filtered before its first output may have no message', () => {
   const { parts, finish, usage } = chatCompletions.decodeResponse({
     id: 'x',
