@@ -393,6 +393,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_user_after_tool === undefined ? {} : { noUserAfterTool: file.no_user_after_tool }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
   ...(file?.stops_itself === undefined ? {} : { stopsItself: file.stops_itself }),
+  ...(file?.loose_answers === undefined ? {} : { looseAnswers: file.loose_answers }),
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),
   ...(file?.reads_tags === undefined ? {} : { readsTags: file.reads_tags }),

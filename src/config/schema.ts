@@ -78,6 +78,9 @@ const Quirks = Type.Object(
         description: 'false: it goes on behind stop sequences, or loses them; the gateway ends its answers there',
       }),
     ),
+    loose_answers: Type.Optional(
+      Type.Boolean({ description: 'Its answers lack what clients of its wire need: they are written anew' }),
+    ),
     short_call_ids: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: takes ids of calls of nine letters and digits only' }),
     ),

@@ -63,6 +63,8 @@ export type Quirks = {
   noDone?: boolean
   /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */
   stopsItself?: boolean
+  /** Its answers are not quite as clients of the wire read them: they get them written anew, no bytes pass. */
+  looseAnswers?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
   /** Messages, responses: it runs no web search: another vendor's is left out or refused. */

@@ -1,6 +1,7 @@
 // One attempt at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { Usage } from '../ir/usage.ts'
 import { isChatWire } from '../ir/wire.ts'
 import { collectAfter } from '../lib/collect.ts'
@@ -173,10 +174,14 @@ const passesThrough = (exchange: Exchange, target: Target): boolean => {
     target.withoutReasoning !== true &&
     (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
     (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
-    (wantsSeveral(body.outline) || !needsStopping(body.outline, passQuirksOf(target, body.outline))) &&
+    (wantsSeveral(body.outline) || isAnsweredAsAsked(body.outline, passQuirksOf(target, body.outline))) &&
     codec.needsTranslation?.(body.outline) !== true
   )
 }
+
+/** Whether the answer is what a client of the wire can be given as it comes. */
+const isAnsweredAsAsked = (outline: JsonObject, quirks: Quirks): boolean =>
+  quirks.looseAnswers !== true && !needsStopping(outline, quirks)
 
 /** Whether what is asked for is nothing that the target has. */
 const isMissing = ({ codec }: Exchange, target: Target): boolean => codec.isMissing?.(quirksOf(target)) === true

@@ -13,6 +13,7 @@ import { litellm } from './litellm.ts'
 import { llamaCpp } from './llama.cpp.ts'
 import { lmStudio } from './lm-studio.ts'
 import { mistral } from './mistral.ts'
+import { mlxLm } from './mlx-lm.ts'
 import { moonshot } from './moonshot.ts'
 import { nvidiaNim } from './nvidia-nim.ts'
 import { ollama } from './ollama.ts'
@@ -20,6 +21,7 @@ import { openai } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import { sluice } from './sluice.ts'
 import { together } from './together.ts'
+import { transformers } from './transformers.ts'
 import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
@@ -46,6 +48,8 @@ export const PRESETS: readonly Preset[] = [
   ollama,
   llamaCpp,
   vllm,
+  transformers,
+  mlxLm,
   lmStudio,
   litellm,
   sluice,

@@ -17,5 +17,5 @@ export const litellm: Preset = {
     { of: 'URL', how: 'documented', on: '2026-11-27', source: 'docs.litellm.ai' },
     { of: 'wires', how: 'driven', on: '2026-11-27', source: 'LiteLLM proxy 1.108.7' },
   ],
-  note: 'With a master key it asks for a credential: set it in the account.',
+  note: 'With a master key it asks for a credential: set it in the account. Before servers of your own it passes on what is loose about their answers: quirks { loose_answers: true, stops_itself: false } mend it.',
 }

@@ -11,6 +11,8 @@ export const llamaCpp: Preset = {
   env: { credential: [] },
   open: true,
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
+  // Frames of its responses wire lack their places, which the vendor's SDK goes by, and cut answers are called complete.
+  quirks: { looseAnswers: true },
   listsModels: true,
   models: [],
   facts: [
