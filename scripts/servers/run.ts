@@ -1,0 +1,116 @@
+// Starts what is installed, waits for it and ends it with all that it started.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CREDENTIAL, type Installed, type Place } from './installed.ts'
+
+const UV = 'uv==0.13.9'
+/** Nobody listens there: what is not on this machine is out of reach. */
+const NOWHERE = 'http://127.0.0.1:9'
+const INSTALL_S = 1_800
+const START_S = 240
+const LIVES_S = 1_500
+
+const done = (command: string[], cwd: string, env: Record<string, string> = {}): void => {
+  const [program = '', ...words] = ['timeout', '-k', '5', `${INSTALL_S}`, ...command]
+  const ran = spawnSync(program, words, { cwd, env: { ...process.env, ...env }, encoding: 'utf8' })
+  if (ran.status !== 0) throw new Error(`${command.join(' ')}:\n${ran.stderr.slice(-2_000)}`)
+}
+
+/** An environment of its own with the packages. */
+export const installPython = (
+  root: string,
+  folder: string,
+  packages: readonly string[],
+  overrides: readonly string[] = [],
+) => {
+  if (existsSync(join(folder, 'installed'))) return
+  const tools = join(root, 'uv')
+  const uv = join(tools, 'bin', 'uv')
+  if (!existsSync(uv)) {
+    done(['python3', '-m', 'venv', tools], root)
+    done([join(tools, 'bin', 'python'), '-m', 'pip', 'install', '-q', UV], root)
+  }
+  const env = { UV_CACHE_DIR: join(root, 'cache') }
+  done([uv, 'venv', '-q', '--clear', '-p', 'python3', folder], root, env)
+  const listed = join(folder, 'overrides.txt')
+  void Bun.write(listed, overrides.join('\n'))
+  const over = overrides.length === 0 ? [] : ['--override', listed]
+  done([uv, 'pip', 'install', '-q', '-p', join(folder, 'bin', 'python'), ...over, ...packages], root, env)
+  void Bun.write(join(folder, 'installed'), packages.join('\n'))
+}
+
+export const installNpm = (folder: string, packages: readonly string[]): void => {
+  if (existsSync(join(folder, 'node_modules'))) return
+  mkdirSync(folder, { recursive: true })
+  done(['npm', 'init', '-y'], folder)
+  done(['npm', 'install', '--silent', '--no-audit', '--no-fund', ...packages], folder)
+}
+
+export const freePort = (): number => {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  server.stop(true)
+  return server.port
+}
+
+export type Running = { place: Place; url: string; stop(): Promise<void> }
+
+export const startInstalled = async (installed: Installed, place: Place): Promise<Running> => {
+  for (const [name, text] of Object.entries(installed.files?.(place) ?? {})) {
+    mkdirSync(dirname(join(place.folder, name)), { recursive: true })
+    await Bun.write(join(place.folder, name), text)
+  }
+  const { command, env } = installed.start(place)
+  const output = openSync(join(place.folder, 'output.txt'), 'w')
+  // A group of its own, which ends as one.
+  const child = Bun.spawn(['setsid', 'timeout', '-k', '5', `${LIVES_S}`, ...command], {
+    ...{ cwd: place.folder, stdin: 'ignore', stdout: output, stderr: output },
+    env: {
+      ...{ PATH: process.env.PATH ?? '', HOME: place.folder, TMPDIR: place.folder, OMP_NUM_THREADS: '1' },
+      ...{ HF_HUB_OFFLINE: '1', TRANSFORMERS_OFFLINE: '1', HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE },
+      ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+      ...env,
+    },
+  })
+  const stop = async (): Promise<void> => {
+    signalGroup(child.pid, 'SIGTERM')
+    const late = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), 5_000)
+    await child.exited
+    clearTimeout(late)
+    // What of it outlived the first.
+    signalGroup(child.pid, 'SIGKILL')
+  }
+  const url = `http://127.0.0.1:${place.port}`
+  const until = performance.now() + START_S * 1_000
+  while (!(await answers(url))) {
+    if (child.exitCode !== null || performance.now() > until) {
+      await stop()
+      const said = await Bun.file(join(place.folder, 'output.txt')).text()
+      throw new Error(`${installed.title} did not start:\n${said.slice(-2_000)}`)
+    }
+    await Bun.sleep(500)
+  }
+  return { place, url, stop }
+}
+
+const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Any answer at all of those that a server gives once it has its model. */
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    const { status } = await fetch(`${url}/v1/models`, {
+      headers: { authorization: `Bearer ${CREDENTIAL}` },
+      signal: AbortSignal.timeout(5_000),
+    })
+    return status < 500
+  } catch {
+    return false
+  }
+}
