@@ -189,7 +189,7 @@ export const createGateway = ({
           { target, ...(trouble === 'no-money' ? {} : { upstream }) },
         ),
     ),
-    affinity: createAffinity(),
+    affinity: createAffinity(stopwatch),
     continued: createContinued(),
     pictures: createPictures(),
     detours: createDetours(),

@@ -5,8 +5,10 @@ import { isChatWire, type Wire } from '../ir/wire.ts'
 import { createRecent } from '../lib/recent.ts'
 import type { ClientBody } from './client-body.ts'
 
-/** How many conversations are remembered. One that is forgotten may go to another account: only its cache is lost. */
+/** How many are remembered of each. What is forgotten of a conversation costs it its cache at most. */
 const MAX_REMEMBERED = 20_000
+/** About as long as vendors keep a prompt: where a conversation went meanwhile is no better a place then than its own. */
+export const CACHED_MS = 300_000
 
 /** Headers by which clients name their conversation. */
 const HEADERS = [
@@ -18,20 +20,59 @@ const HEADERS = [
   'x-claude-code-session-id',
 ]
 
-/** The account that each conversation was placed at. */
+/** What a place is remembered for beside where it follows from the conversation itself. */
 export type Affinity = {
-  accountOf(conversation: string): string | undefined
-  remember(conversation: string, account: string): void
+  /** The account that made an answer, or that a conversation has gone to since its own failed. */
+  accountOf(name: string): string | undefined
+  /** `forMs`: for ever where it is absent. What is remembered already is so for no longer. */
+  remember(name: string, account: string, forMs?: number): void
+  /** Notes that a conversation is opened. Whether one with the same opening was a moment ago: they are many then. */
+  isOpenedAgain(conversation: string): boolean
 }
 
-export const createAffinity = (): Affinity => {
-  const accounts = createRecent<string, string>(MAX_REMEMBERED)
-  return { accountOf: accounts.get, remember: accounts.set }
+export const createAffinity = (stopwatch: () => number): Affinity => {
+  const accounts = createRecent<string, { account: string; until: number }>(MAX_REMEMBERED)
+  const openings = createRecent<string, number>(MAX_REMEMBERED)
+  const accountOf: Affinity['accountOf'] = (name) => {
+    const known = accounts.get(name)
+    return known === undefined || known.until <= stopwatch() ? undefined : known.account
+  }
+  return {
+    accountOf,
+    remember(name, account, forMs = Number.POSITIVE_INFINITY) {
+      if (accountOf(name) !== account) accounts.set(name, { account, until: stopwatch() + forMs })
+    },
+    isOpenedAgain(conversation) {
+      const now = stopwatch()
+      const before = openings.get(conversation)
+      openings.set(conversation, now)
+      return before !== undefined && now - before < CACHED_MS
+    },
+  }
 }
+
+type Placed = { id: string; weight: number }
+
+/**
+ * The places of a conversation, best first, each in proportion to its weight: the same wherever it is worked out, and a place
+ * that is added or lost moves its own share alone (rendezvous hashing).
+ */
+export const placesFor = <Each>(conversation: string, all: readonly Each[], placed: (each: Each) => Placed): Each[] =>
+  all
+    .map((each) => {
+      const { id, weight } = placed(each)
+      return { each, wait: -Math.log(fractionOf(`${conversation} ${id}`)) / weight }
+    })
+    // The first of several that each come after a random time, the sooner the more they weigh.
+    .sort((a, b) => a.wait - b.wait)
+    .map(({ each }) => each)
+
+/** Above 0 and below 1, evenly. */
+const fractionOf = (text: string): number => (Number(Bun.hash.wyhash(text) >> 11n) + 0.5) / 2 ** 53
 
 /**
  * Identifies the conversation of a request: by the id its client sends, else by its opening. `continued` is false for an
- * opening without an answer yet: it may go to any account, and what follows goes to the same.
+ * opening without an answer yet, which others may have as well.
  */
 export const conversationOf = (
   keyId: string,

@@ -60,7 +60,7 @@ export const countPrompt = async (relay: Relay, request: ClientRequest, clientWi
  * breaker tracks counts under names of their own.
  */
 const targetsOf = (relay: Relay, request: ClientRequest, providerWire: CountingWire | undefined): Target[] =>
-  route(relay, request)
+  route(relay, request, false)
     .filter(({ model }) => model.id === request.model.id)
     .map((target) => countingTarget(relay, request, target, providerWire?.wire ?? target.wire))
     .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name)))

@@ -41,6 +41,8 @@ export type Health = {
    * of the first.
    */
   roundRobin<Each extends Weighted>(targets: readonly Each[]): Each[]
+  /** One of them was chosen otherwise: that is a use of it all the same. */
+  drawn<Each extends Weighted>(targets: readonly Each[], first: Each | undefined): void
   /** All targets whose names begin so are as if nothing had ever been sent to them. */
   forget(beginning: string): void
   /** How a target does; undefined for one that nothing was ever sent to. */
@@ -154,6 +156,13 @@ export const createHealth = (
     trouble: at.trouble,
   })
 
+  const credited = <Each extends Weighted>(targets: readonly Each[]) =>
+    targets.map((target) => {
+      const at = circuit(target.name)
+      at.credit += target.account.weight
+      return { target, at }
+    })
+
   return {
     allows: (target) => {
       const at = circuits.get(target)
@@ -206,17 +215,14 @@ export const createHealth = (
     },
     ended: (target, begunAt) => void attemptEnded(target, begunAt),
     roundRobin: (targets) => {
-      let all = 0
-      const ranked = targets.map((target) => {
-        const at = circuit(target.name)
-        at.credit += target.account.weight
-        all += target.account.weight
-        return { target, at, lot: Math.random() }
-      })
+      const ranked = credited(targets).map((each) => ({ ...each, lot: Math.random() }))
       ranked.sort((a, b) => b.at.credit - a.at.credit || a.at.inFlight - b.at.inFlight || a.lot - b.lot)
       const [first] = ranked
-      if (first !== undefined) first.at.credit -= all
+      if (first !== undefined) first.at.credit -= weightOf(targets)
       return ranked.map(({ target }) => target)
+    },
+    drawn: (targets, first) => {
+      for (const { target, at } of credited(targets)) if (target === first) at.credit -= weightOf(targets)
     },
     forget: (beginning) => {
       for (const [target, at] of circuits) {
@@ -232,6 +238,8 @@ export const createHealth = (
     states: () => [...circuits].map(([target, at]) => ({ target, ...standing(at) })),
   }
 }
+
+const weightOf = (targets: readonly Weighted[]): number => targets.reduce((sum, { account }) => sum + account.weight, 0)
 
 const fresh = (now: number): Circuit => ({
   ...{ since: now, good: 0, bad: 0, goodBefore: 0, badBefore: 0 },

@@ -6,7 +6,7 @@ import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import { CODECS } from '../wire/index.ts'
 import { named } from './adapt/own-names.ts'
-import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
+import { answerKey, CACHED_MS, conversationOf, placesFor, previousAnswerOf } from './affinity.ts'
 import type { ClientRequest } from './exchange.ts'
 import { targetName } from './health.ts'
 import type { Relay } from './services.ts'
@@ -15,15 +15,10 @@ import { type Target, wireOf } from './target.ts'
 /**
  * Where a request may go, best first: the accounts of the model's provider, then those of the models it falls back
  * to. Empty when no account is configured. Targets whose breaker is open come last: better a try than a refusal.
+ * `opens`: an answer is wanted, so that it may be where a conversation begins.
  */
-export const route = (relay: Relay, request: ClientRequest): Target[] => {
-  const only = relay.providers.get(request.model.provider)
-  const isOnlyTarget =
-    only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
-  const conversation = isOnlyTarget
-    ? undefined
-    : conversationOf(request.key.id, request.bodyWire, request.headers, request.body)
-  const preferred = isOnlyTarget ? undefined : preferredAccount(relay, request, conversation)
+export const route = (relay: Relay, request: ClientRequest, opens = true): Target[] => {
+  const seat = seatOf(relay, request, opens)
   const healthy: Target[] = []
   const failing: Target[] = []
   for (const model of modelsOf(relay, request)) {
@@ -35,30 +30,47 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
       return named({ provider, account, model, wire, name, learned: relay.detours.learnedOf(name, wire, request) })
     })
     const available = all.filter(({ name }) => relay.health.allows(name))
-    healthy.push(...order(relay, available, preferred))
+    const ordered = order(relay, available, seat)
+    if (available.length < all.length && healthy.length === 0) stay(relay, all, ordered[0], seat)
+    healthy.push(...ordered)
     if (available.length < all.length) {
       const open = all.filter((target) => !available.includes(target))
-      failing.push(...order(relay, open, preferred))
+      failing.push(...order(relay, open, seat))
     }
-  }
-  if (conversation !== undefined && healthy[0] !== undefined) {
-    relay.affinity.remember(conversation.id, accountId(healthy[0]))
   }
   return [...healthy, ...failing]
 }
 
-/** The account that made the answer a request continues, else the one its conversation was placed at. */
-const preferredAccount = (
-  relay: Relay,
-  { key, body }: ClientRequest,
-  conversation: { id: string; continued: boolean } | undefined,
-): string | undefined => {
+/**
+ * Where a request belongs. `made`: the account that made the answer it continues. `conversation`: what its place follows
+ * from; undefined for one that may go anywhere. `isOpening`: no account has seen any of it.
+ */
+type Seat = { made: string | undefined; conversation: string | undefined; isOpening: boolean }
+
+const ANYWHERE: Seat = { made: undefined, conversation: undefined, isOpening: false }
+
+const seatOf = (relay: Relay, { key, model, bodyWire, headers, body }: ClientRequest, opens: boolean): Seat => {
+  const only = relay.providers.get(model.provider)
+  if (only?.accounts.length === 1 && relay.fallbacks[model.id] === undefined) return ANYWHERE
   const answer = previousAnswerOf(body)
   const made =
     answer === undefined
       ? undefined
       : (relay.affinity.accountOf(answerKey(key.id, answer)) ?? relay.recall.placeOf(key.id, answer))
-  return made ?? (conversation?.continued === true ? relay.affinity.accountOf(conversation.id) : undefined)
+  const named = conversationOf(key.id, bodyWire, headers, body)
+  if (named === undefined) return { ...ANYWHERE, made }
+  const isOpening = opens && !named.continued
+  // Evaluations open the same conversation by the thousand: one account alone would not bear them.
+  if (isOpening && relay.affinity.isOpenedAgain(named.id)) return { ...ANYWHERE, made }
+  return { made, conversation: named.id, isOpening }
+}
+
+/** A conversation that has gone elsewhere, its own account failing, stays there for as long as it finds a cache there. */
+const stay = ({ affinity }: Relay, all: readonly Target[], first: Target | undefined, seat: Seat): void => {
+  const { made, conversation } = seat
+  if (first === undefined || conversation === undefined || made !== undefined) return
+  const isAway = affinity.accountOf(conversation) !== undefined || placesOf(conversation, all)[0] !== first
+  if (isAway) affinity.remember(conversation, accountId(first), CACHED_MS)
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
@@ -109,10 +121,18 @@ export const rememberAccount = (relay: Relay, request: ClientRequest, target: Ta
 
 const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`
 
-/** The preferred account first, the others by weighted round robin. */
-const order = (relay: Relay, targets: Target[], preferred: string | undefined): Target[] => {
+const placesOf = (conversation: string, targets: readonly Target[]): Target[] =>
+  placesFor(conversation, targets, (target) => ({ id: accountId(target), weight: target.account.weight }))
+
+/** The account where a request belongs first, then the others as they suit its conversation; without one by weighted round robin. */
+const order = (relay: Relay, targets: Target[], { made, conversation, isOpening }: Seat): Target[] => {
   if (targets.length < 2) return targets
+  const preferred = made ?? (conversation === undefined ? undefined : relay.affinity.accountOf(conversation))
   const first = targets.find((target) => accountId(target) === preferred)
-  if (first === undefined) return relay.health.roundRobin(targets)
-  return [first, ...relay.health.roundRobin(targets.filter((target) => target !== first))]
+  const others = first === undefined ? targets : targets.filter((target) => target !== first)
+  if (conversation === undefined) return [...(first === undefined ? [] : [first]), ...relay.health.roundRobin(others)]
+  const ranked = [...(first === undefined ? [] : [first]), ...placesOf(conversation, others)]
+  // What is drawn makes up for where openings happen to fall.
+  if (isOpening && first === undefined) relay.health.drawn(targets, ranked[0])
+  return ranked
 }

@@ -252,6 +252,34 @@ describe('two accounts', () => {
     },
   )
 
+  test.skipIf(BINARY !== undefined)(
+    'get a conversation back whose own account failed, once nothing of it is kept elsewhere',
+    async () => {
+      let now = 1_000_000
+      let busy = false
+      const handler: Handler = (...all) => (busy ? refusing('30') : answering(...all))
+      const origins = await Promise.all([provider(handler), provider(answering)])
+      const gateway = await gatewayOf({ providers: providersAt({ b: origins.map(({ origin }) => origin) }) }, () => now)
+      const [own, other] = origins.map(({ requests }) => requests)
+      const say = (name: string) => ask(gateway, false, { headers: { 'x-session-id': name } })
+      let name = ''
+      for (let at = 0; own?.length === 0; at++) {
+        name = `talk ${at}`
+        await say(name)
+      }
+      busy = true
+      for (let at = 0; at < 2; at++) expect(await say(name)).toBe(200)
+      busy = false
+      now += 31_000
+      const elsewhere = other?.length ?? 0
+      expect(await say(name)).toBe(200)
+      expect([own?.length, other?.length]).toEqual([2, elsewhere + 1])
+      now += 300_000
+      expect(await say(name)).toBe(200)
+      expect([own?.length, other?.length]).toEqual([3, elsewhere + 1])
+    },
+  )
+
   test('move a conversation to the other account when its own fails, and keep it there', async () => {
     let down = false
     const origins = await Promise.all([provider((...all) => (down ? broken : answering(...all))), provider(answering)])

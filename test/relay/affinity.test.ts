@@ -1,9 +1,10 @@
-// What names a conversation: the client's own word, else its opening; short, whatever its length.
+// What names a conversation: the client's own word, else its opening; short, whatever its length. And where it belongs: at
+// the account that every gateway would choose.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatWire } from '../../src/ir/wire.ts'
-import { conversationOf } from '../../src/relay/affinity.ts'
+import { CACHED_MS, conversationOf, createAffinity, placesFor } from '../../src/relay/affinity.ts'
 import { openBody, openText } from '../../src/relay/client-body.ts'
 
 const of = (body: object, headers: Record<string, string> = {}, wire: ChatWire = 'responses') =>
@@ -103,4 +104,93 @@ test('a large body is not parsed whole to name its conversation', () => {
   }
   const { id = '', continued } = conversationOf('key_1', 'responses', new Headers(), { ...client, whole }) ?? {}
   expect({ id, continued }).toEqual({ id: of({ input: input.slice(0, 1) })?.id ?? '', continued: true })
+})
+
+type Account = { id: string; weight: number }
+
+const accounts = fc.uniqueArray(
+  fc.record({
+    id: fc.stringMatching(/^[a-z]{1,8}\/[a-z0-9-]{1,8}$/),
+    weight: fc.double({ min: 0.01, max: 100, noNaN: true }),
+  }),
+  { selector: ({ id }) => id, minLength: 1, maxLength: 8 },
+)
+const conversations = fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 40 })
+const ranked = (conversation: string, all: readonly Account[]) => placesFor(conversation, all, (each) => each)
+
+describe('a conversation', () => {
+  test('belongs at the same account wherever that is worked out, in whatever order accounts are written', () => {
+    fc.assert(
+      fc.property(accounts, conversations, fc.infiniteStream(fc.nat()), (all, names, lots) => {
+        const shuffled = all
+          .map((each) => ({ each, lot: lots.next().value }))
+          .toSorted((a, b) => a.lot - b.lot)
+          .map(({ each }) => each)
+        for (const name of names) expect(ranked(name, shuffled)).toEqual(ranked(name, all))
+      }),
+    )
+  })
+
+  test('stays where it is when another account is added, lost or weighs otherwise, but for what that one gains or loses', () => {
+    fc.assert(
+      fc.property(
+        accounts,
+        conversations,
+        fc.nat(),
+        fc.double({ min: 0.01, max: 100, noNaN: true }),
+        (all, names, at, weight) => {
+          const one = all[at % all.length] as Account
+          const others = all.filter((each) => each !== one)
+          const heavier = [...others, { ...one, weight: one.weight + weight }]
+          for (const name of names) {
+            const order = ranked(name, all)
+            expect(ranked(name, others)).toEqual(order.filter((each) => each !== one))
+            const [first] = ranked(name, heavier)
+            expect([order[0]?.id, one.id]).toContain(first?.id)
+          }
+        },
+      ),
+    )
+  })
+
+  test.each([[[1, 1, 1]], [[3, 1]], [[0.5, 0.25, 0.25]]])(
+    'comes to accounts of the weights %p by their shares',
+    (weights) => {
+      const all = weights.map((weight, at) => ({ id: `vendor/${at}`, weight }))
+      const sum = weights.reduce((total, weight) => total + weight, 0)
+      const count = 20_000
+      const at = new Map<string, number>()
+      for (let n = 0; n < count; n++) {
+        const id = ranked(`key_1:${n.toString(36)}`, all)[0]?.id ?? ''
+        at.set(id, (at.get(id) ?? 0) + 1)
+      }
+      // Six standard deviations at most.
+      for (const { id, weight } of all)
+        expect(Math.abs((at.get(id) ?? 0) - (count * weight) / sum)).toBeLessThan(3 * Math.sqrt(count))
+    },
+  )
+})
+
+test('a conversation that has gone elsewhere is looked for there as long as its prompt may be kept there, and no longer', () => {
+  let now = 0
+  const affinity = createAffinity(() => now)
+  affinity.remember('talk', 'b/two', CACHED_MS)
+  affinity.remember('answer', 'b/one')
+  now = CACHED_MS - 1
+  affinity.remember('talk', 'b/two', CACHED_MS)
+  expect(affinity.accountOf('talk')).toBe('b/two')
+  now = CACHED_MS
+  expect([affinity.accountOf('talk'), affinity.accountOf('answer')]).toEqual([undefined, 'b/one'])
+})
+
+test('an opening is known again for a while', () => {
+  let now = 0
+  const affinity = createAffinity(() => now)
+  expect([affinity.isOpenedAgain('a'), affinity.isOpenedAgain('b'), affinity.isOpenedAgain('a')]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  now = CACHED_MS
+  expect(affinity.isOpenedAgain('a')).toBe(false)
 })

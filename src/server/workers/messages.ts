@@ -46,8 +46,8 @@ export type FromWorker =
 /** A configuration as data: what else it holds is made again from that. */
 export type SentConfig = Omit<Config, 'calendar' | 'extend'>
 
-/** A conversation was placed at an account. */
-type Placed = { what: 'placed'; conversation: string; account: string }
+/** An account has made an answer, or a conversation has gone to it, its own failing. */
+type Placed = { what: 'placed'; name: string; account: string; forMs?: number }
 /** How long the conversation is that goes on from an answer. */
 type Continues = { what: 'continues'; keyId: string; answerId: string; tokens: number }
 

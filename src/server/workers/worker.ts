@@ -68,7 +68,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     },
     config: ({ config }) => configure(config),
     look: () => void at?.gateway.store.refresh(),
-    placed: ({ conversation, account }) => affinity?.remember(conversation, account),
+    placed: ({ name, account, forMs }) => affinity?.remember(name, account, forMs),
     continues: ({ keyId, answerId, tokens }) => continued?.remember(keyId, answerId, tokens),
     how: ({ n }) => at && link.send({ what: 'figures', n, figures: figuresOf(at.gateway) }),
     stop: () => toStop.resolve(),
@@ -109,10 +109,11 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   gateway.metrics = metricsOf(link, current)
   await applyOtlp(gateway)
   gateway.affinity = {
-    accountOf: affinity.accountOf,
-    remember(conversation, account) {
-      if (affinity?.accountOf(conversation) !== account) link.send({ what: 'placed', conversation, account })
-      affinity?.remember(conversation, account)
+    ...affinity,
+    remember(name, account, forMs) {
+      const placed = { name, account, ...(forMs === undefined ? {} : { forMs }) }
+      if (affinity?.accountOf(name) !== account) link.send({ what: 'placed', ...placed })
+      affinity?.remember(name, account, forMs)
     },
   }
   gateway.continued = {
