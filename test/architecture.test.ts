@@ -53,7 +53,7 @@ describe('every file keeps to its layer', () => {
         expect(wireOf(to)).toBe(wireOf(from))
     }
     for (const name of packages) {
-      if (name.startsWith('drizzle-orm')) expect(from).toStartWith('store/sqlite/')
+      if (name.startsWith('drizzle-orm')) expect(from).toMatch(/^store\/(sqlite|postgres)\//)
       if (name === 'elysia' || name.startsWith('@elysiajs/')) expect(from).toMatch(/^(http\/|app\.ts)/)
       if (name === 'bun:sqlite') expect(from).toStartWith('store/sqlite/')
     }

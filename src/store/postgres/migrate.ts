@@ -1,0 +1,84 @@
+// Brings a database to this version's tables, all of the missing migrations or none. Nodes that start together do it once;
+// a node of an older version may go on beside newer ones until a migration takes away what it needs.
+
+import { storeError } from '../store.ts'
+import { MIGRATIONS, type Migration } from './migrations.ts'
+
+type Queries = { query<Row>(text: string, params?: readonly unknown[]): Promise<Row[]> }
+/** `begin` runs a transaction, by the queries it gives alone. */
+type Database = Queries & { begin<T>(run: (tx: Queries) => Promise<T>): Promise<T> }
+
+/** `least`: how many migrations a node must know to run on the database. */
+type Applied = { names: string[]; least: number }
+
+/** Held while the tables are changed; any number that nothing else of this program takes. */
+const LOCK = 7_588_219_044
+/** A change of a table waits for statements that run, and all later ones wait for it: not for long. */
+const LOCK_WAIT = '5s'
+
+/** `where`: the database in words, without a password. Throws a StoreError for a database it cannot use, which is left as it was. */
+export const migrate = async (
+  db: Database,
+  where: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> => {
+  if (isCurrent(await read(db), migrations, where)) return
+  await db.begin(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
+    const applied = await read(tx)
+    if (isCurrent(applied, migrations, where)) return
+    if (applied === undefined) await requireEmpty(tx, where)
+    await tx.query(`SELECT set_config('lock_timeout', $1, true)`, [LOCK_WAIT])
+    await tx.query(TABLE)
+    let { least } = applied ?? NONE
+    for (const [position, { name, sql, contracts }] of migrations.entries()) {
+      if (position < (applied ?? NONE).names.length) continue
+      for (const statement of sql.split('--> statement-breakpoint')) await tx.query(statement)
+      if (contracts) least = position + 1
+      await tx.query(ADD, [position, name, least])
+    }
+  })
+}
+
+const NONE: Applied = { names: [], least: 0 }
+
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS migrations (
+    position bigint PRIMARY KEY, name text NOT NULL, least bigint NOT NULL, at bigint NOT NULL)`
+const ADD = `
+  INSERT INTO migrations (position, name, least, at)
+  VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
+
+/** Undefined where it has no list of them. */
+const read = async (db: Queries): Promise<Applied | undefined> => {
+  const columns = await db.query(
+    `SELECT 1 FROM information_schema.columns
+     WHERE table_schema = current_schema() AND table_name = 'migrations' AND column_name IN ('position', 'name', 'least')`,
+  )
+  // Other programs have tables of this name too.
+  if (columns.length < 3) return undefined
+  const rows = await db.query<{ name: string; least: number }>('SELECT name, least FROM migrations ORDER BY position')
+  return { names: rows.map(({ name }) => name), least: rows.at(-1)?.least ?? 0 }
+}
+
+/** Whether nothing is to be done. Throws where nothing can be. */
+const isCurrent = (applied: Applied | undefined, migrations: readonly Migration[], where: string): boolean => {
+  if (applied === undefined) return false
+  const { names, least } = applied
+  const known = Math.min(names.length, migrations.length)
+  const isOurs = migrations.slice(0, known).every(({ name }, position) => names[position] === name)
+  if (!isOurs || least > migrations.length)
+    throw storeError(`The database ${where} was changed by a newer version of sluice; use that version to open it.`)
+  return names.length >= migrations.length
+}
+
+/** What extensions brought along is nobody's. */
+const requireEmpty = async (tx: Queries, where: string): Promise<void> => {
+  const tables = await tx.query(
+    `SELECT 1 FROM pg_class c
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e') LIMIT 1`,
+  )
+  if (tables.length > 0)
+    throw storeError(`The database ${where} holds tables of another program; make one for sluice alone.`)
+}

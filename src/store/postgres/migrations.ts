@@ -1,0 +1,16 @@
+// The migrations for PostgreSQL, embedded: a compiled binary reads no folder.
+
+import init from '../../../drizzle/postgres/0000_init.sql' with { type: 'text' }
+import hotRows from '../../../drizzle/postgres/0001_hot_rows.sql' with { type: 'text' }
+
+/**
+ * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
+ * are refused from then on. Others only add: nodes of the version before go on beside it.
+ */
+export type Migration = { name: string; sql: string; contracts?: true }
+
+/** Applied in order, once each, when a node opens the store. A released entry never changes. A test compares it with the folder. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0000_init', sql: init },
+  { name: '0001_hot_rows', sql: hotRows },
+]
