@@ -12,10 +12,10 @@ const INSTALL_S = 1_800
 const START_S = 240
 const LIVES_S = 1_500
 
-const done = (command: string[], cwd: string, env: Record<string, string> = {}): void => {
+export const done = (command: string[], cwd: string, env: Record<string, string> = {}): void => {
   const [program = '', ...words] = ['timeout', '-k', '5', `${INSTALL_S}`, ...command]
   const ran = spawnSync(program, words, { cwd, env: { ...process.env, ...env }, encoding: 'utf8' })
-  if (ran.status !== 0) throw new Error(`${command.join(' ')}:\n${ran.stderr.slice(-2_000)}`)
+  if (ran.status !== 0) throw new Error(`${command.join(' ')}:\n${(ran.stdout + ran.stderr).slice(-2_000)}`)
 }
 
 /** An environment of its own with the packages. */

@@ -1,0 +1,80 @@
+// The clients that are driven, by language: what installs them, pinned, and the program that asks by them. Packages are kept
+// where their tools keep them for others, too.
+
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { done, installPython } from '../servers/run.ts'
+
+export type Asked = { url: string; key: string; model: string }
+export type Program = { command: string[]; folder: string }
+export type Language = { name: string; install(root: string): Program[] }
+
+const here = (name: string): string => join(import.meta.dir, name)
+
+/** Sets of packages that cannot stand beside each other. */
+const PYTHON: Record<string, readonly string[]> = {
+  python: [
+    ...['openai==3.57.0', 'anthropic==2.14.0', 'litellm==1.110.2', 'langchain-openai==1.7.4'],
+    ...['langchain-anthropic==1.7.10', 'pydantic-ai-slim[openai,anthropic]==2.68.0', 'inspect-ai==0.3.285'],
+  ],
+  'llama-index': ['llama-index-llms-openai-like==0.8.1'],
+}
+
+const python: Language = {
+  name: 'python',
+  install: (root) =>
+    Object.entries(PYTHON).map(([name, packages]) => {
+      const folder = join(root, name)
+      installPython(root, folder, packages)
+      const names = packages.map((one) => one.replace(/\[.*\]/, '').replace(/==.*/, ''))
+      return { folder, command: [join(folder, 'bin', 'python'), here('ask.py'), ...names] }
+    }),
+}
+
+const GO = {
+  'github.com/openai/openai-go/v3': 'v3.98.0',
+  'github.com/anthropics/anthropic-sdk-go': 'v1.84.0',
+  'github.com/sashabaranov/go-openai': 'v1.43.0',
+}
+
+const go: Language = {
+  name: 'go',
+  install: (root) => {
+    const folder = join(root, 'go')
+    mkdirSync(folder, { recursive: true })
+    copyFileSync(here('ask.go'), join(folder, 'main.go'))
+    if (!existsSync(join(folder, 'go.mod'))) {
+      done(['go', 'mod', 'init', 'clients'], folder)
+      done(['go', 'get', ...Object.entries(GO).map(([name, version]) => `${name}@${version}`)], folder)
+    }
+    done(['go', 'build', '-o', 'ask', '.'], folder)
+    return [{ folder, command: [join(folder, 'ask')] }]
+  },
+}
+
+const java: Language = {
+  name: 'java',
+  install: (root) => {
+    const folder = join(root, 'java')
+    const sources = join(folder, 'src/main/java')
+    mkdirSync(sources, { recursive: true })
+    copyFileSync(here('pom.xml'), join(folder, 'pom.xml'))
+    copyFileSync(here('Ask.java'), join(sources, 'Ask.java'))
+    done(['mvn', '-q', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath'], folder)
+    return [{ folder, command: ['sh', '-c', 'exec java -cp "target/classes:$(cat classpath)" Ask'] }]
+  },
+}
+
+const rust: Language = {
+  name: 'rust',
+  install: (root) => {
+    const folder = join(root, 'rust')
+    mkdirSync(join(folder, 'src'), { recursive: true })
+    copyFileSync(here('Cargo.toml'), join(folder, 'Cargo.toml'))
+    copyFileSync(here('ask.rs'), join(folder, 'src/main.rs'))
+    done(['cargo', 'build', '-q'], folder)
+    return [{ folder, command: [join(folder, 'target/debug/clients')] }]
+  },
+}
+
+export const LANGUAGES: readonly Language[] = [python, go, java, rust]
