@@ -7,9 +7,14 @@ import { networksOf, plainAddress } from '../lib/networks.ts'
 /** An address, also with a zone and a port, is shorter: what a proxy passes on is kept in counts and in the audit. */
 const ADDRESS_LENGTH = 64
 
+/** The last peer, as the runtime writes it and as it is compared: where few proxies stand in front, mostly the next one too. */
+let last = { address: '', plain: '' }
+
 const peerOf = ({ listener }: Gateway, request: Request): string | undefined => {
   const address = listener?.addressOf(request)
-  return address === undefined ? undefined : (plainAddress(address) ?? address)
+  if (address === undefined) return undefined
+  if (address !== last.address) last = { address, plain: plainAddress(address) ?? address }
+  return last.plain
 }
 
 /** Whether what the peer says of the client is believed: any peer's, or that of the networks listed. */

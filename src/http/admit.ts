@@ -85,8 +85,8 @@ const requireKind = (wanted: Kind, { id, kind }: Model): void => {
  * Throws `invalid_model` where none of the providers that may answer has the endpoint: what is asked for on a wire that only
  * passes is asked of nobody else.
  */
-export const requireWire = (wire: Wire, model: Model, wires: readonly Wire[]): void => {
-  if (isChatWire(wire) || wires.includes(wire)) return
+export const requireWire = (wire: Wire, model: Model, wires: () => readonly Wire[]): void => {
+  if (isChatWire(wire) || wires().includes(wire)) return
   throw new GatewayError(
     'invalid_model',
     `The provider of the model ${model.id} does not speak the ${wire} wire. Use another model, or tell those who run the gateway.`,

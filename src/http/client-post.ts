@@ -250,7 +250,7 @@ const opened = (gateway: Gateway, post: Post, check: Check, asSent: ClientBody, 
     gateway.config.hideForbiddenModels,
   )
   post.model = model.id
-  requireWire(bodyWire, model, wiresOf(gateway, { model, key }))
+  requireWire(bodyWire, model, () => wiresOf(gateway, { model, key }))
   if (bodyWire !== wire && asSent.outline.background === true) {
     // On this wire the client could not read the answer later.
     const say = 'an answer in the background is given at POST /v1/responses only. Ask there, or leave it out.'

@@ -113,25 +113,67 @@ const decompressed = (
     })
   })
 
-const withinTime = async <T>(reading: Promise<T>, allowedMs: () => number, hurried: () => boolean): Promise<T> => {
-  const begunAt = performance.now()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    const check = (): void => {
-      const left = begunAt + allowedMs() - performance.now()
-      if (left > 0) timer = setTimeout(check, Math.min(Math.ceil(left), LOOK_EVERY_MS))
-      else if (hurried()) reject(unavailable('is busy', { cause: 'descriptors' }))
-      else reject(invalidRequest('The body did not arrive in time. Send the request again.'))
+const withinTime = <T>(reading: Promise<T>, allowedMs: () => number, hurried: () => boolean): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const begunAt = performance.now()
+    const awaited = (now: number): number => {
+      const left = begunAt + allowedMs() - now
+      if (left <= 0)
+        reject(
+          hurried()
+            ? unavailable('is busy', { cause: 'descriptors' })
+            : invalidRequest('The body did not arrive in time. Send the request again.'),
+        )
+      return left
     }
-    check()
+    lookAfter(awaited, begunAt)
+    reading.then(
+      (bytes) => {
+        AWAITED.delete(awaited)
+        resolve(bytes)
+      },
+      (cause) => {
+        AWAITED.delete(awaited)
+        const isOurs = cause instanceof GatewayError
+        reject(
+          isOurs
+            ? cause
+            : new GatewayError('invalid_request', 'The body broke off. Send the request again.', { cause }),
+        )
+      },
+    )
   })
-  try {
-    return await Promise.race([reading, timeout])
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause
-    throw new GatewayError('invalid_request', 'The body broke off. Send the request again.', { cause })
-  } finally {
-    clearTimeout(timer)
+
+/** Tells how many milliseconds a body has left, and ends the wait for it where that is none. */
+type Awaited = (now: number) => number
+
+/** The bodies that have not come whole, all looked after by one timer: nearly every one comes before it fires. */
+const AWAITED = new Set<Awaited>()
+let look: { timer: ReturnType<typeof setTimeout>; at: number } | undefined
+
+const lookAfter = (awaited: Awaited, now: number): void => {
+  const left = awaited(now)
+  if (left <= 0) return
+  AWAITED.add(awaited)
+  lookWithin(left, now)
+}
+
+const lookWithin = (ms: number, now: number): void => {
+  const delay = Math.min(Math.ceil(ms), LOOK_EVERY_MS)
+  if (look !== undefined && look.at <= now + delay) return
+  clearTimeout(look?.timer)
+  look = { timer: setTimeout(lookAtAll, delay), at: now + delay }
+  // It may be set for a body that has come long since.
+  look.timer.unref()
+}
+
+const lookAtAll = (): void => {
+  look = undefined
+  const now = performance.now()
+  for (const awaited of AWAITED) {
+    const left = awaited(now)
+    if (left > 0) lookWithin(left, now)
+    else AWAITED.delete(awaited)
   }
 }
 

@@ -106,7 +106,8 @@ export const createLedger = ({
   }
 
   /** Charges the key and has the settlement written. */
-  const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): Settled => {
+  const record = (exchange: Held, told: Recorded): Settled => {
+    const { rawUsage, ...how } = told
     const usage = wholeCounts(how.usage)
     const price = exchange.prices(how.model ?? exchange.model)
     const cost = costOf(usage, how, price)
@@ -123,7 +124,7 @@ export const createLedger = ({
       },
       endedAt: clock(),
       ...cost,
-      rawUsage: toText(raw),
+      rawUsage: toText(rawUsage),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     }
     return { costMicroUsd: cost.costMicroUsd, written: writer.settle(settled, () => clamped(settled, price)) }
@@ -149,7 +150,7 @@ export const createLedger = ({
     // It goes to its provider in the turn it is reserved in: the prompt is billed there, whatever came of it.
     const known = Object.keys(usage).length > 0 ? usage : { input: left.inputEstimate, output: 0 }
     const how = { outcome: 'failed', usage: known, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
-    record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
+    record(exchange, { ...how, status: undefined, totalMs: undefined })
     recovered++
   }
   insist(() => writer.writeSettled(true))
@@ -212,11 +213,11 @@ export const createLedger = ({
       exchange.held = tokens
       exchange.heldMicroUsd = microUsd
     },
-    settle({ exchangeId }, { rawUsage, ...settlement }) {
+    settle({ exchangeId }, settlement) {
       const exchange = open.get(exchangeId)
       if (exchange === undefined) throw new Error(`exchange ${exchangeId} is settled already`)
       close(exchange)
-      return record(exchange, settlement, rawUsage)
+      return record(exchange, settlement)
     },
     openCount(keyIds) {
       const all = [...open.values(), ...writer.stuck()]
@@ -233,6 +234,9 @@ export const createLedger = ({
     flush: writer.flush,
   }
 }
+
+/** What a settlement tells, as far as it is known of an exchange that nobody was left to settle. */
+type Recorded = SettledExchange['settlement'] & Pick<Settlement, 'rawUsage'>
 
 const NOTHING: Spent = { tokens: 0, microUsd: 0 }
 const NO_BUDGETS: readonly BudgetId[] = []

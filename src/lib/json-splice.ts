@@ -111,11 +111,23 @@ const cutsOf = (text: Text, edits: readonly Edit[], once: Names = NONE, known?: 
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
+/** So few names are compared with each other. */
+const FEW = 12
+
+/** Whether any name is written more than once. */
+const isRepeating = (slots: readonly Slot[]): boolean => {
+  if (slots.length > FEW) return new Set(slots.map(({ key }) => key)).size < slots.length
+  for (let at = 1; at < slots.length; at++) {
+    const key = slots[at]?.key
+    for (let before = 0; before < at; before++) if (slots[before]?.key === key) return true
+  }
+  return false
+}
+
 /** Members that are written again further on. */
 const repeatsIn = (text: Text, { slots }: Container, names: Names): Set<Slot> => {
-  if (names === NONE) return new Set()
+  if (names === NONE || !isRepeating(slots)) return new Set()
   const last = new Map(slots.map((slot) => [slot.key, slot]))
-  if (last.size === slots.length) return new Set()
   const isContainer = ({ valueStart }: Slot): boolean => /[[{]/.test(text.slice(valueStart, valueStart + 1))
   return new Set(slots.filter((slot) => last.get(slot.key) !== slot && names.has(slot.key, isContainer(slot))))
 }

@@ -45,7 +45,7 @@ export const createLog = (level: LogLevel, worker?: number): Log => {
       destination.write(
         `${JSON.stringify({
           level: INFO,
-          time: new Date().toISOString(),
+          time: isoNow(),
           worker,
           request: exchange.id,
           key: exchange.key.id,
@@ -95,6 +95,14 @@ export const createLog = (level: LogLevel, worker?: number): Log => {
     flush: destination.flush,
   }
 }
+
+/** Several answers of one millisecond share its text. */
+const isoNow = (): string => {
+  const now = Date.now()
+  if (now !== stamp.at) stamp = { at: now, text: new Date(now).toISOString() }
+  return stamp.text
+}
+let stamp = { at: 0, text: '' }
 
 const targetOf = ({ attempts }: Pick<ClientRequest, 'attempts'>): string | undefined => {
   const last = attempts.at(-1)

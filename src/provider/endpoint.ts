@@ -27,8 +27,22 @@ const COUNTING_PATHS: Partial<Record<Wire, string>> = { messages: '/count_tokens
  * provider of all wires needs one base URL); the others add their path to a base that ends in `/v1` itself. A query
  * on the base URL is kept, and `{model}` in it stands for the provider's id of the model.
  */
-export const endpoint = (account: Account, asked: Operation, model = ''): string =>
-  urlOf(account, asked, PATHS[asked]).replace(MODEL, encodeURIComponent(model))
+export const endpoint = (account: Account, asked: Operation, model = ''): string => {
+  const url = baseOf(account, asked)
+  return url.includes(MODEL) ? url.replace(MODEL, encodeURIComponent(model)) : url
+}
+
+/** Made once for each account, which never changes. */
+const BASES = new WeakMap<Account, Partial<Record<Operation, string>>>()
+
+const baseOf = (account: Account, asked: Operation): string => {
+  const bases = BASES.get(account) ?? {}
+  const known = bases[asked]
+  if (known !== undefined) return known
+  const url = urlOf(account, asked, PATHS[asked])
+  BASES.set(account, { ...bases, [asked]: url })
+  return url
+}
 
 /** Where older APIs name the model: in the path. */
 const MODEL = '{model}'

@@ -109,8 +109,10 @@ const textOf = async (bytes: Uint8Array, turns: Turns | undefined): Promise<stri
       throw error instanceof TooMuchJson ? malformedAnswer(error) : error
     }
   }
-  return new TextDecoder().decode(bytes)
+  return utf8.decode(bytes)
 }
+
+const utf8 = new TextDecoder()
 
 /**
  * A body as text. Throws GatewayError for one larger than `bytes`, for one that there is no room for, and for JSON that holds

@@ -96,7 +96,8 @@ export const attempt = async <Made extends Answer>(
 ): Promise<Made> => {
   const isAsked = target.wire === exchange.wire && !isMissing(exchange, target)
   const codec = isAsked ? exchange.codec : CODECS[target.wire]
-  const plan = await planIn(relay, exchange, target, codec)
+  const planned = planIn(relay, exchange, target, codec)
+  const plan = planned instanceof Promise ? await planned : planned
   // The client may have left while the plan waited for its turn.
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
@@ -110,18 +111,20 @@ export const attempt = async <Made extends Answer>(
   }
 }
 
-/** What is translated is written, and made bytes, in turns of their own. */
-const planIn = async ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Promise<Plan> => {
+/** What is translated is written, and made bytes, in turns of their own. What is small, and passes, is not waited for. */
+const planIn = ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Plan | Promise<Plan> => {
   const { size } = exchange.body
-  const { body, ...rest } = await turns(size, () => planFor(exchange, target, codec))
-  if (typeof body !== 'function') return { body, ...rest }
-  return { body: await inTurns(body(), size, turns), ...rest }
+  const writtenOut = ({ write, undo, cap }: Unwritten): Promise<Plan> =>
+    inTurns(write(), size, turns).then((body) => ({ body, undo, cap }))
+  const planned = turns(size, () => planFor(exchange, target, codec))
+  if (planned instanceof Promise) return planned.then((plan) => ('write' in plan ? writtenOut(plan) : plan))
+  return 'write' in planned ? writtenOut(planned) : planned
 }
 
-/** `body`: a function writes one that is translated. */
-type Planned = Omit<Plan, 'body'> & { body: Plan['body'] | (() => Steps<Plan['body']>) }
+/** A plan of which the body is to be written yet. */
+type Unwritten = Omit<Plan, 'body'> & { write: () => Steps<Plan['body']> }
 
-const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned => {
+const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | Unwritten => {
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   const betas = droppedBetas(target, exchange.headers)
@@ -138,7 +141,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned 
     target,
   )
   exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
-  return { body: () => written(encoded.body, exchange.body.size), undo: encoded.undo, cap: encoded.undo.cap }
+  return { write: () => written(encoded.body, exchange.body.size), undo: encoded.undo, cap: encoded.undo.cap }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */

@@ -19,27 +19,37 @@ export type Hold = {
   end(): void
 }
 
-export const holdIn = (room: Room, abort: AbortController): Hold => {
-  let taken = 0
-  let ended = false
-  const give = (bytes: number): void => {
-    room.give(bytes)
-    taken -= bytes
+export const holdIn = (room: Room, abort: AbortController): Hold => new Held(room, abort)
+
+class Held implements Hold {
+  readonly #room: Room
+  readonly #abort: AbortController
+  #taken = 0
+  #ended = false
+
+  constructor(room: Room, abort: AbortController) {
+    this.#room = room
+    this.#abort = abort
   }
-  return {
-    bytes(held) {
-      const due = held < STEP_BYTES ? 0 : held
-      if (taken - due >= STEP_BYTES) give(taken - due)
-      if (ended || due - taken < STEP_BYTES) return
-      if (!room.take(taken, due - taken)) {
-        abort.abort()
-        throw unavailable('has no room for an answer of this size now')
-      }
-      taken = due
-    },
-    end() {
-      ended = true
-      give(taken)
-    },
+
+  bytes(held: number): void {
+    const due = held < STEP_BYTES ? 0 : held
+    if (this.#taken - due >= STEP_BYTES) this.#give(this.#taken - due)
+    if (this.#ended || due - this.#taken < STEP_BYTES) return
+    if (!this.#room.take(this.#taken, due - this.#taken)) {
+      this.#abort.abort()
+      throw unavailable('has no room for an answer of this size now')
+    }
+    this.#taken = due
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#give(this.#taken)
+  }
+
+  #give(bytes: number): void {
+    this.#room.give(bytes)
+    this.#taken -= bytes
   }
 }

@@ -96,11 +96,14 @@ export const wiresOf = (
 export const leastOutput = (
   relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'providers'>,
   request: Pick<ClientRequest, 'model' | 'key' | 'bodyWire'>,
-): number =>
-  Math.max(
-    0,
-    ...wiresOf(relay, request).map((wire) => (wire === request.bodyWire ? 0 : (CODECS[wire].leastOutput ?? 0))),
-  )
+): number => {
+  let least = 0
+  for (const model of modelsOf(relay, request)) {
+    for (const wire of relay.providers.get(model.provider)?.wires ?? [])
+      if (wire !== request.bodyWire) least = Math.max(least, CODECS[wire].leastOutput ?? 0)
+  }
+  return least
+}
 
 /** The most tokens that each picture may cost, as any of a request's models may come to draw it. */
 export const mostPerImage = (

@@ -117,7 +117,7 @@ export const readFrom = (
     if (hold === undefined) {
       if (held < STEP_BYTES || abort.signal.aborted) return
       hold = holdIn(room, abort)
-      abort.signal.addEventListener('abort', hold.end, { once: true })
+      abort.signal.addEventListener('abort', () => hold?.end(), { once: true })
     }
     hold.bytes(held)
   }

@@ -137,17 +137,18 @@ export const exactBody = ({ body }: ClientRequest, edits: readonly PassEdit[] = 
 
 /** The output cap a target must be given; undefined where the client's own stands, or its absence. */
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
-  const caps = [admittedCap(exchange, target), target.outputCap, toldCap(exchange, target)]
-  const due = caps.filter((cap) => cap !== undefined)
-  return due.length === 0 ? undefined : Math.min(...due)
+  return lower(lower(admittedCap(exchange, target), target.outputCap), toldCap(exchange, target))
 }
+
+const lower = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one
 
 /** The client's name of its cap, where the provider takes a lower one. */
 export const lostCap = (exchange: Exchange, target: Target): string[] => {
   const { outline } = exchange.body
   const asked = CODECS[exchange.bodyWire].outputCap(outline)
-  const told = [target.outputCap, toldCap(exchange, target)].filter((cap) => cap !== undefined)
-  if (asked === undefined || !told.some((cap) => cap < asked)) return []
+  const told = asked === undefined ? undefined : lower(target.outputCap, toldCap(exchange, target))
+  if (asked === undefined || told === undefined || told >= asked) return []
   return [...CAPS].filter((name) => typeof outline[name] === 'number')
 }
 
@@ -179,12 +180,21 @@ const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
 const NO_SAMPLING_SINCE = '2026-10-21'
 
 /** The provider's quirks and the model's, which override them, and what its refusals have told. */
-export const quirksOf = ({ provider, model, learned }: Target): Quirks => ({
-  ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
-  ...provider.quirks,
-  ...model.quirks,
-  ...learned,
-})
+export const quirksOf = ({ provider, model, learned }: Target): Quirks => {
+  const known = KNOWN.get(model)
+  if (known?.provider === provider && known.learned === learned) return known.quirks
+  const quirks: Quirks = {
+    ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
+    ...provider.quirks,
+    ...model.quirks,
+    ...learned,
+  }
+  KNOWN.set(model, { provider, learned, quirks })
+  return quirks
+}
+
+/** Of each model, those of the last target: each request asks for them several times. */
+const KNOWN = new WeakMap<Target['model'], Pick<Target, 'provider' | 'learned'> & { quirks: Quirks }>()
 
 /**
  * What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id.

@@ -169,7 +169,7 @@ const named = (request: Request): Request => {
   const { url } = request
   // Without a usable host it is the path alone.
   const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
-  const isUsable = at >= 11 && URL.canParse(url)
+  const isUsable = at >= 11 && isOrigin(url, at)
   if (isUsable && !url.includes('//', at)) return request
   const path = at === -1 ? '/' : url.slice(at)
   const meant = path.replace(BASE, (base) => base.replace(/\/+/g, '/'))
@@ -178,8 +178,20 @@ const named = (request: Request): Request => {
   return Object.defineProperty(request, 'url', { value: `http://localhost${meant}` })
 }
 
+/** What the last URL began with that can be parsed: nearly all begin alike. */
+let origin = ''
+
+/** Whether so much of a URL can be parsed, and so all of it, as any path can. */
+const isOrigin = (url: string, length: number): boolean => {
+  if (length === origin.length && url.startsWith(origin)) return true
+  if (!URL.canParse(url)) return false
+  origin = url.slice(0, length)
+  return true
+}
+
 /** The beginning of a path of the client API, as clients put it together. */
 const BASE = /^\/+(?:v1\/+){1,2}(?=[^/?])/
 
-const isStream = ({ headers, body }: Response): boolean =>
-  body !== null && headers.get('content-type')?.startsWith('text/event-stream') === true
+/** The body of others is not asked for: a stream would be made of it. */
+const isStream = (response: Response): boolean =>
+  response.headers.get('content-type')?.startsWith('text/event-stream') === true && response.body !== null

@@ -27,15 +27,18 @@ export const withoutRefused = (
   refused: Edit['path'][],
   { rejects = [], hashesUsers }: Quirks,
   body: JsonObject,
-): PassEdit[] => [
-  ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
-  ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
-  ...(hashesUsers === true ? usersIn(body) : []).map(({ place, digest }) => ({
-    path: place,
-    value: JSON.stringify(digest),
-    lost: true as const,
-  })),
-]
+): PassEdit[] =>
+  rejects.length + refused.length === 0 && hashesUsers !== true
+    ? edits
+    : [
+        ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
+        ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
+        ...(hashesUsers === true ? usersIn(body) : []).map(({ place, digest }) => ({
+          path: place,
+          value: JSON.stringify(digest),
+          lost: true as const,
+        })),
+      ]
 
 /** For an answer, or a part of one, that is none of its wire's. */
 export const malformedAnswer = (cause?: unknown): GatewayError =>

@@ -141,7 +141,8 @@ export const createJournal = (
     keys.add(keyId)
   }
 
-  const writeRow = ({ open: exchange, settlement: how, ...settled }: SettledExchange): void => {
+  const writeRow = (settled: SettledExchange): void => {
+    const { open: exchange, settlement: how } = settled
     const { usage } = how
     if (settled.replaces) drop.run(exchange.row)
     settle.run(

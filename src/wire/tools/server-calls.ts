@@ -1,14 +1,20 @@
 // Calls of tools that ran at the vendor, by tool: as usage objects tell them, and as an answer's items and blocks show them.
 
-import { asList, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import { type ServerToolCalls, serverToolName } from '../../ir/server-tools.ts'
 import { count } from '../../ir/usage.ts'
 
 /** Of some tools only one of the two tells: each counts by what is told the most. */
 export const mostCalls = (one: ServerToolCalls, other: ServerToolCalls): ServerToolCalls => {
+  if (isEmpty(other)) return one
   const most: ServerToolCalls = { ...one }
   for (const [name, calls] of Object.entries(other)) most[name] = Math.max(most[name] ?? 0, calls)
   return most
+}
+
+const isEmpty = (calls: ServerToolCalls): boolean => {
+  for (const _ in calls) return false
+  return true
 }
 
 /** Kinds of tools in one answer: a lying peer must not fill a row with names. */
@@ -82,5 +88,5 @@ export const countCalls = (pieces: readonly JsonObject[], calls: ServerToolCalls
 }
 
 /** Of a whole answer of any wire. */
-export const callsInAnswer = (body: JsonObject): ServerToolCalls =>
-  countCalls([...asList(body.output), ...asList(body.content)].filter(isObject), {})
+export const callsInAnswer = ({ output, content }: JsonObject): ServerToolCalls =>
+  countCalls(asObjects(content), countCalls(asObjects(output), {}))
