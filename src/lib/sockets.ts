@@ -1,7 +1,7 @@
 // The connections this process has accepted, by the system's own calls. The runtime tells of none before a request on it
 // has come whole, and closes one that sends nothing when it likes.
 
-import { dlopen, FFIType } from 'bun:ffi'
+import { libc } from './libc.ts'
 
 /** `peer`: the port at its other end. `unsent`: bytes its peer has not taken yet. */
 export type Connection = { fd: number; peer: number; unsent: number }
@@ -22,9 +22,7 @@ const SHUT_RDWR = 2
 
 /** Undefined where the system has no such calls under these names. */
 export const openSockets = (): Sockets | undefined => {
-  // Elsewhere the calls have other names and the numbers other meanings.
-  if (process.platform !== 'linux') return undefined
-  const system = load()
+  const system = libc()
   if (system === undefined) return undefined
   const address = new Uint8Array(ADDRESS_BYTES)
   const words = new DataView(address.buffer)
@@ -46,25 +44,3 @@ export const openSockets = (): Sockets | undefined => {
     hangUp: (fd) => void system.shutdown(fd, SHUT_RDWR),
   }
 }
-
-/** The system's C library, of GNU and of musl. */
-const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
-
-const load = () => {
-  for (const name of LIBRARIES) {
-    try {
-      return dlopen(name, CALLS).symbols
-    } catch {
-      // The other one's name.
-    }
-  }
-  return undefined
-}
-
-const ASKED = { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 } as const
-const CALLS = {
-  getpeername: ASKED,
-  getsockname: ASKED,
-  ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
-  shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-} as const
