@@ -11,6 +11,8 @@ import { atOnce, type Steps } from './steps.ts'
 export type Outline = {
   /** The parsed value, in which the strings of `cut` are only their beginnings. */
   value: unknown
+  /** What that was parsed from. */
+  text: string
   /** Where the outermost object stands in the bytes, and its members; undefined where the text is no object. */
   outermost: Container | undefined
   /** Of each long string that is cut: where its contents begin in the bytes, up to where they are kept, and where they end. */
@@ -32,7 +34,12 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
   }
   const value: unknown = JSON.parse(short)
   const isObject = bytes[open] === OBJECT
-  return { value, outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined, cut }
+  return {
+    value,
+    text: short,
+    outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined,
+    cut,
+  }
 }
 
 /** So few bytes are copied one by one: of many strings that are cut, most have no more between them. */

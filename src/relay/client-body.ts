@@ -18,7 +18,7 @@ import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, FILE_BYTES, isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
+import { countText, FILE_BYTES, isSaid, leastInput, mayBeFile, tokensIn, weigh } from './estimate.ts'
 
 /** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
 export type Whole = { readonly text: string; body: JsonObject; plain: boolean }
@@ -119,10 +119,10 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: 
   const plain = !read.longNumber
   if (model !== undefined && translates(model)) return yield* openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { value, outermost, cut } = yield* parsing(outlining(bytes, read))
+  const { value, outermost, cut, text } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value))
+  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value, text))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return yield* openBytes(bytes, plain)
   let body: JsonObject | undefined
   const outlineOf = asObject(value)
@@ -154,7 +154,7 @@ const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
     const start = cut[one] as number
     const length = (cut[one + 2] as number) - start
     weight -= (cut[one + 1] as number) - start
-    if (length < FILE_BYTES) weight += length
+    if (length < FILE_BYTES || !mayBeFile(bytes, start)) weight += length
     else
       weight += countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
   }

@@ -26,11 +26,20 @@ export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes /
  */
 export type Weight = { bytes: number; textFile: boolean; mayShow: boolean; said: number; thoughts: boolean }
 
-export const weigh = (body: unknown): Weight => {
+/** `text`: what the body was parsed from, where it is at hand: where all of it is ASCII, a string has as many bytes as characters. */
+export const weigh = (body: unknown, text?: string): Weight => {
   const weight = { bytes: 0, textFile: false, mayShow: false, said: 0, thoughts: false }
-  weight.bytes = count(body, '', weight)
+  const bytesOf = text !== undefined && isAscii(text) ? charsOf : utf8BytesOf
+  weight.bytes = count(body, '', weight, bytesOf)
   return weight
 }
+
+/** Whether no string in JSON text has a character beyond ASCII: none stands there, and none is escaped. */
+const isAscii = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\\u')
+
+type BytesOf = (text: string) => number
+const charsOf: BytesOf = (text) => text.length
+const utf8BytesOf: BytesOf = (text) => Buffer.byteLength(text)
 
 /** The members that hold what is said. */
 export const isSaid = (name: string): boolean => SAID.has(name)
@@ -62,16 +71,16 @@ export const estimateOutput = ({ chars, opening }: OutputText): number =>
   opening === '' ? 0 : Math.ceil((chars * (Buffer.byteLength(opening) / opening.length)) / BYTES_PER_TOKEN)
 
 /** Bytes; `found` is told what was seen. */
-const count = (value: unknown, name: string, found: Weight): number => {
+const count = (value: unknown, name: string, found: Weight, bytesOf: BytesOf): number => {
   if (typeof value === 'string') {
-    const bytes = Buffer.byteLength(value)
+    const bytes = bytesOf(value)
     if (SAID.has(name)) found.said += bytes
     return bytes < FILE_BYTES ? bytes : countText(value, bytes, () => name)
   }
   if (typeof value === 'number' || typeof value === 'boolean') return 2
   let bytes = 0
   if (Array.isArray(value)) {
-    for (const item of value) bytes += count(item, '', found)
+    for (const item of value) bytes += count(item, '', found, bytesOf)
   } else if (isObject(value)) {
     const { type } = value
     const isText = isTextFile(value)
@@ -80,11 +89,11 @@ const count = (value: unknown, name: string, found: Weight): number => {
     if (THOUGHTS.has(type)) {
       found.thoughts = true
       const { said } = found
-      for (const member in value) bytes += member.length + 1 + count(value[member], member, found)
+      for (const member in value) bytes += member.length + 1 + count(value[member], member, found, bytesOf)
       found.said = said
       return bytes
     }
-    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found)
+    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found, bytesOf)
     if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }
   return bytes
@@ -127,6 +136,15 @@ const isImage = (text: string): boolean =>
 const looksLikeFile = (text: string): boolean => text.startsWith('data:') || BASE64.test(text.slice(0, FILE_BYTES))
 
 const BASE64 = /^[\w+/=\\\r\n-]*$/
+
+/** So much of what is no file is seldom without one. */
+const OPENING = 48
+
+/** Whether a long string may be one, by its first bytes in raw JSON. */
+export const mayBeFile = (bytes: Buffer, start: number): boolean => {
+  const opening = bytes.toString('latin1', start, start + OPENING)
+  return opening.startsWith('data:') || BASE64.test(opening)
+}
 
 /** The tokenizer's count. `chars`: the length before the text was cut at a bound; the rest counts in proportion. */
 export const countTokens = async (text: string, chars = text.length): Promise<number> =>

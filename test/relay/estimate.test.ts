@@ -1,6 +1,7 @@
 // What a text counts for: by a quick guess, and by the tokenizer.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { OutputText } from '../../src/lib/output-text.ts'
 import { framesIn } from '../../src/lib/sse.ts'
@@ -18,6 +19,7 @@ const drawn = (letters: string, length: number): string => {
     return letters[seed % letters.length]
   }).join('')
 }
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 /** What the name of the member counts for in which a file stands. */
 const NAME = 2
@@ -40,6 +42,16 @@ describe('the quick estimate', () => {
       tokens,
       tokens === 1 ? 100 : tokens + 100,
     ])
+  })
+
+  test('is the same whether the text that was parsed is at hand or not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), fc.boolean(), (body, escapes) => {
+        const written = JSON.stringify(body)
+        const text = escapes ? written.replace(/[\u0080-\uffff]/g, escaped) : written
+        expect(weigh(JSON.parse(text), text)).toEqual(weigh(JSON.parse(text)))
+      }),
+    )
   })
 
   test.each([

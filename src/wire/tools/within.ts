@@ -14,9 +14,12 @@ export type HostedTool = { path: Path; name: string }
 export const toolsWithin = (body: JsonObject): ToolWithin[] => {
   const found: ToolWithin[] = []
   addListed(body.tools, ['tools'], found)
-  asList(body.messages).forEach((message, at) => {
-    if (isObject(message)) addBrought(message.content, () => ['messages', at, 'content'], found, true)
-  })
+  const messages = asList(body.messages)
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at]
+    if (!isObject(message) || !Array.isArray(message.content)) continue
+    addBrought(message.content, () => ['messages', at, 'content'], found, true)
+  }
   asList(body.input).forEach((item, at) => {
     if (isObject(item) && item.tools !== undefined) addListed(item.tools, ['input', at, 'tools'], found)
   })
@@ -33,18 +36,21 @@ const addListed = (list: Json | undefined, path: Path, found: ToolWithin[]): voi
   })
 }
 
+const INNER = ['tool_changes', 'content'] as const
+
 /** Tools that blocks of a message add, or those within them: of a summary, of instructions. */
 const addBrought = (blocks: Json | undefined, path: () => Path, found: ToolWithin[], isOuter: boolean): void => {
   if (!Array.isArray(blocks)) return
-  blocks.forEach((block, at) => {
-    if (!isObject(block)) return
+  for (let at = 0; at < blocks.length; at++) {
+    const block = blocks[at]
+    if (!isObject(block)) continue
     const { tool } = block
     if (isObject(tool) && isObject(tool.definition))
       found.push({ path: [...path(), at, 'tool', 'definition'], tool: tool.definition })
-    if (!isOuter) return
-    for (const name of ['tool_changes', 'content'] as const)
-      addBrought(block[name], () => [...path(), at, name], found, false)
-  })
+    if (!isOuter) continue
+    for (const name of INNER)
+      if (Array.isArray(block[name])) addBrought(block[name], () => [...path(), at, name], found, false)
+  }
 }
 
 /** Tools that the vendor defines and the client runs, without their versions; and those that only find others. */
