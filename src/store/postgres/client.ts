@@ -7,12 +7,8 @@ import { SQL } from 'bun'
 import { networksOf } from '../../lib/networks.ts'
 import { type StoreError, storeError } from '../store.ts'
 
-/** Arrays of numbers and of text, too. */
-export type Param = string | number | boolean | null | undefined | readonly (string | number | boolean | null)[]
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
 export type Row = Record<string, unknown>
-
-export type Query = <R extends object = Row>(text: string, params?: readonly Param[]) => Promise<R[]>
 
 /**
  * `deadlineMs`: after it what came of it is unknown, and the pool is made anew. `isRepeatable`: a second time does no more than
@@ -20,10 +16,14 @@ export type Query = <R extends object = Row>(text: string, params?: readonly Par
  */
 export type Manner = { deadlineMs?: number; isRepeatable?: boolean }
 
-export type Client = {
-  query<R extends object = Row>(text: string, params?: readonly Param[], manner?: Manner): Promise<R[]>
-  /** One transaction. `run` is called again where it came into another's way, and asks by `tx` alone. */
-  begin<T>(run: (tx: Query) => Promise<T>, manner?: Manner): Promise<T>
+/** Parameters: text, whole numbers, true and false, null or undefined for none, and arrays of these. */
+export type Queries = {
+  query<R extends object = Row>(text: string, params?: readonly unknown[], manner?: Manner): Promise<R[]>
+}
+
+export type Client = Queries & {
+  /** One transaction. `run` is called again where it came into another's way, and asks by `tx` alone; its deadline is of it all. */
+  begin<T>(run: (tx: Queries) => Promise<T>, manner?: Manner): Promise<T>
   close(): Promise<void>
 }
 
@@ -116,7 +116,10 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   return {
     query: (text, params = [], manner) => carryOut((sql) => ask(sql, text, params), manner),
     begin: (run, manner) =>
-      carryOut((sql) => sql.begin((tx) => run((text, params = []) => ask(tx, text, params))) as Promise<never>, manner),
+      carryOut(
+        (sql) => sql.begin((tx) => run({ query: (text, params = []) => ask(tx, text, params) })) as Promise<never>,
+        manner,
+      ),
     async close() {
       isClosed = true
       await pool.close({ timeout: 0 }).catch(nothing)
@@ -135,7 +138,7 @@ type Result<R> = R[] & { columns?: readonly { name: string; type: number }[] }
 const ask = async <R extends object>(
   sql: Pick<SQL, 'unsafe'>,
   text: string,
-  params: readonly Param[],
+  params: readonly unknown[],
 ): Promise<R[]> => {
   const rows: Result<R> = await sql.unsafe(text, params.map(toParam))
   const converted = rows.columns?.filter(({ type }) => CONVERTED.has(type)) ?? []
@@ -158,7 +161,7 @@ const toValue = (value: unknown): unknown => {
 }
 
 /** PostgreSQL has no NUL in a text, and rounds in silence what is no whole number. */
-const toParam = (value: Param): unknown => {
+const toParam = (value: unknown): unknown => {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value)) throw failure('refused', `Not a whole number: ${value}.`)

@@ -114,18 +114,18 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     test('are carried out whole or not at all', async () => {
       const client = await newClient()
       await client.query('create table t (a int8 primary key)')
-      expect(await client.begin(async (tx) => tx('insert into t values (1) returning a'))).toEqual([{ a: 1 }])
+      expect(await client.begin(async (tx) => tx.query('insert into t values (1) returning a'))).toEqual([{ a: 1 }])
       expect(
         await troubleOf(
           client.begin(async (tx) => {
-            await tx('insert into t values (2)')
-            await tx('insert into t values (1)')
+            await tx.query('insert into t values (2)')
+            await tx.query('insert into t values (1)')
           }),
         ),
       ).toBe('refused')
       await expect(
         client.begin(async (tx) => {
-          await tx('insert into t values (3)')
+          await tx.query('insert into t values (3)')
           throw new Error('no more')
         }),
       ).rejects.toThrow('no more')
@@ -134,7 +134,7 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
 
     test('more of them than there are connections all come to their end', async () => {
       const client = await newClient('?connections=1')
-      const all = Array.from({ length: 8 }, (_, i) => client.begin((tx) => tx('select $1::int8 as a', [i])))
+      const all = Array.from({ length: 8 }, (_, i) => client.begin((tx) => tx.query('select $1::int8 as a', [i])))
       expect((await Promise.all(all)).flat()).toEqual(Array.from({ length: 8 }, (_, a) => ({ a })))
     })
 
@@ -145,8 +145,8 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       const add = (ids: number[]) =>
         client.begin(async (tx) => {
           for (const id of ids) {
-            await tx('update t set n = n + 1 where id = $1', [id])
-            await tx('select pg_sleep(0.02)')
+            await tx.query('update t set n = n + 1 where id = $1', [id])
+            await tx.query('select pg_sleep(0.02)')
           }
         })
       await Promise.all([add([1, 2]), add([2, 1])])
@@ -211,8 +211,8 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       await client.query('create table t (a int8)')
       const write = client.begin(
         async (tx) => {
-          await tx('set transaction read only')
-          await tx('insert into t values (1)')
+          await tx.query('set transaction read only')
+          await tx.query('insert into t values (1)')
         },
         { deadlineMs: 100 },
       )
@@ -245,7 +245,7 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
 
     test('a transaction, too', async () => {
       const client = await newClient('?connections=1')
-      expect(await troubleOf(client.begin((tx) => tx('select pg_sleep(30)'), { deadlineMs: 50 }))).toBe('unknown')
+      expect(await troubleOf(client.begin((tx) => tx.query('select pg_sleep(30)'), { deadlineMs: 50 }))).toBe('unknown')
       expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
     })
 
