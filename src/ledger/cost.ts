@@ -7,6 +7,9 @@ import { toCount } from './figures.ts'
 import type { Settlement } from './ledger.ts'
 import { mostOfPicture, rateOfPicture } from './pictures.ts'
 
+/** By catalogue id. */
+export type Prices = (modelId: string) => Price | undefined
+
 /** Prices are scaled to whole millionths of a micro-USD per token: sums are exact, so that 0.5 rounds up. */
 export const SCALE = 1_000_000
 

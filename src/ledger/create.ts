@@ -1,6 +1,5 @@
 // The ledger over a journal: admission and counters in memory, and every exchange settled once. writer.ts writes.
 
-import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Budget, BudgetId, Spent } from '../keys/budget.ts'
@@ -8,16 +7,14 @@ import { type Calendar, UTC } from '../lib/calendar.ts'
 import { START_TRIES } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
 import { admit, requireLeft } from './admission.ts'
-import { type Bound, boundOf, mostOf, type Per, perOf, quotaOf, TOKENS, timesOf } from './bounds.ts'
-import { costMicroUsd, costOf, mostOfPictures } from './cost.ts'
-import { toCount, toText, wholeCounts } from './figures.ts'
+import { type Bound, boundOf, mostOf, type Per, quotaOf, TOKENS } from './bounds.ts'
+import type { Prices } from './cost.ts'
+import { toCount, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
-import type { Ledger, ReserveAsk, Resumed, Settled, Settlement } from './ledger.ts'
+import type { Ledger, Resumed, Settled, Settlement } from './ledger.ts'
+import { clamped, endOf, mostOfAny, mostPer } from './settled.ts'
 import { createTags } from './tags.ts'
 import { createWriter, type Timers } from './writer.ts'
-
-/** By catalogue id. */
-export type Prices = (modelId: string) => Price | undefined
 
 type LedgerOptions = {
   store: Pick<Store, 'keys' | 'budgets' | 'journal'>
@@ -106,28 +103,16 @@ export const createLedger = ({
   }
 
   /** Charges the key and has the settlement written. */
-  const record = (exchange: Held, told: Recorded): Settled => {
-    const { rawUsage, ...how } = told
-    const usage = wholeCounts(how.usage)
+  const record = (exchange: Held, how: Recorded): Settled => {
     const price = exchange.prices(how.model ?? exchange.model)
-    const cost = costOf(usage, how, price)
-    journal.charge(exchange, { tokens: totalTokens(usage), microUsd: cost.costMicroUsd })
+    const end = endOf(exchange, how, exchange.prices, clock())
+    journal.charge(exchange, { tokens: totalTokens(end.settlement.usage), microUsd: end.costMicroUsd })
     const key = keys.get(exchange.keyId)
     const settled: SettledExchange = {
-      open: exchange,
-      settlement: {
-        ...how,
-        usage,
-        attempts: toCount(how.attempts),
-        firstByteMs: how.firstByteMs === undefined ? undefined : toCount(how.firstByteMs),
-        totalMs: how.totalMs === undefined ? undefined : toCount(how.totalMs),
-      },
-      endedAt: clock(),
-      ...cost,
-      rawUsage: toText(rawUsage),
+      ...end,
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     }
-    return { costMicroUsd: cost.costMicroUsd, written: writer.settle(settled, () => clamped(settled, price)) }
+    return { costMicroUsd: end.costMicroUsd, written: writer.settle(settled, () => clamped(settled, price)) }
   }
 
   const resumed: Resumed[] = []
@@ -241,39 +226,6 @@ type Recorded = SettledExchange['settlement'] & Pick<Settlement, 'rawUsage'>
 const NOTHING: Spent = { tokens: 0, microUsd: 0 }
 const NO_BUDGETS: readonly BudgetId[] = []
 const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }
-
-/** By the model asked for and those that may answer in its place. */
-const mostPer = ({ model, fallbacks = [], classes = [], inputEstimate, pictures }: ReserveAsk, prices: Prices): Per => {
-  const all = [model, ...fallbacks].map(prices)
-  return { ...perOf(all, inputEstimate, timesOf(classes, all)), fees: mostOfPictures(pictures, all) }
-}
-
-/** What so many tokens come to at most, of whichever class. Of an exchange of a previous process that is not known. */
-const mostOfAny = ({ per, inputEstimate }: Held, tokens: number): number => {
-  if (per === undefined) return Number.POSITIVE_INFINITY
-  const prompt = Math.min(inputEstimate, tokens)
-  return mostOf({ ...per, output: Math.max(per.input, per.output) }, prompt, tokens - prompt)
-}
-
-/**
- * A settlement without a word of its provider's, and by no more tokens than were set aside for it: what the database refuses
- * is an answer that nobody can have had.
- */
-const clamped = ({ open, settlement, ...settled }: SettledExchange, price: Price | undefined): SettledExchange => {
-  const { outcome, status, errorCode, attempts, model, usage: told } = settlement
-  const most = Math.max(0, open.reserved - open.inputEstimate)
-  const usage = { input: open.inputEstimate, output: Math.min(told.output ?? 0, most) }
-  return {
-    ...settled,
-    open,
-    settlement: { outcome, usage, estimated: true, status, errorCode, attempts, model, totalMs: undefined },
-    costMicroUsd: costMicroUsd(usage, price),
-    feesMicroUsd: 0,
-    rawUsage: undefined,
-    leftAfter: undefined,
-    replaces: true,
-  }
-}
 
 /** At a start nothing runs yet that a wait could hold up: tries again at once while another process is writing. */
 const insist = (write: () => void): void => {

@@ -88,18 +88,8 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
       const usage = usageOf(key, now)
       const requestsMs = rpm > 0 ? usage.requests.waitFor(now, rpm) : 0
       const tokensMs = tpm > 0 ? usage.tokens.waitFor(now, tpm) : 0
-      if (requestsMs > 0 || tokensMs > 0) {
-        throw requestsMs >= tokensMs
-          ? limitReached(plural(rpm, 'request'), requestsMs)
-          : limitReached(plural(tpm, 'token'), tokensMs)
-      }
-      if (concurrency > 0 && usage.active >= concurrency) {
-        throw new GatewayError(
-          'rate_limit_exceeded',
-          `This API key may have ${plural(concurrency, 'request')} in flight at once. Try again when one is done.`,
-          { retryAfterMs: CONCURRENCY_RETRY_MS },
-        )
-      }
+      if (requestsMs > 0 || tokensMs > 0) throw limitReached({ rpm, tpm }, requestsMs, tokensMs)
+      if (concurrency > 0 && usage.active >= concurrency) throw tooManyAtOnce(concurrency)
       let active = true
       let counted = rpm > 0
       if (counted) usage.requests.add(now, 1)
@@ -128,7 +118,7 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
   }
 }
 
-const limitsOf = (key: Key, defaults: RateLimits): RateLimits => ({
+export const limitsOf = (key: Key, defaults: RateLimits): RateLimits => ({
   rpm: key.rpm ?? defaults.rpm,
   tpm: key.tpm ?? defaults.tpm,
   concurrency: key.concurrency ?? defaults.concurrency,
@@ -150,9 +140,24 @@ const stateOf = (window: Window | undefined, limit: number, now: number): LimitS
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-const limitReached = (limit: string, retryAfterMs: number): GatewayError =>
-  new GatewayError(
+/** By the limit that is waited for longer. */
+export const limitReached = (
+  { rpm, tpm }: Pick<RateLimits, 'rpm' | 'tpm'>,
+  requestsMs: number,
+  tokensMs: number,
+): GatewayError => {
+  const limit = requestsMs >= tokensMs ? plural(rpm, 'request') : plural(tpm, 'token')
+  const retryAfterMs = Math.max(requestsMs, tokensMs)
+  return new GatewayError(
     'rate_limit_exceeded',
     `This API key has reached its limit of ${limit} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     { retryAfterMs },
+  )
+}
+
+export const tooManyAtOnce = (concurrency: number): GatewayError =>
+  new GatewayError(
+    'rate_limit_exceeded',
+    `This API key may have ${plural(concurrency, 'request')} in flight at once. Try again when one is done.`,
+    { retryAfterMs: CONCURRENCY_RETRY_MS },
   )

@@ -1,14 +1,13 @@
 // The ledger and the limits of a process that shares them with others: everything is asked of the shared ledger, in groups,
-// one of them under way at a time.
+// as many of them under way at a time as there may be.
 
 import { unavailable } from '../errors.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Key, Keys, RateLimits } from '../keys/key.ts'
 import { PATIENCE_MS } from '../store/patience.ts'
-import { costOf } from './cost.ts'
-import type { Prices } from './create.ts'
+import { costOf, type Prices } from './cost.ts'
 import { wholeCounts } from './figures.ts'
-import type { Ledger, Reservation, ReserveAsk, Settlement } from './ledger.ts'
+import type { Ledger, Reservation, ReserveAsk, Resumed, Settlement } from './ledger.ts'
 import { type Limited, limitHeaders } from './limit-headers.ts'
 import { type GatewayLimits, isLimited, type Ticket, UNLIMITED } from './limits.ts'
 import { type Ask, fromShared, type SharedNode, type SharedReserve, type Verdict } from './shared.ts'
@@ -18,7 +17,7 @@ type NodeOptions = {
   node: SharedNode
   keys: Pick<Keys, 'versionOf'>
   /** Reads what other processes have changed of the keys. */
-  refresh(): void
+  refresh(): unknown
   /** Milliseconds since the epoch. */
   clock(): number
   /** For keys without limits of their own. */
@@ -27,6 +26,8 @@ type NodeOptions = {
   timers: Timers
   /** Milliseconds, by which waits are measured. */
   stopwatch?: () => number
+  /** How many groups are under way at once; more than one where what is asked for waits for a network. 1 by default. */
+  groups?: number
 }
 
 export type NodeLedger = {
@@ -34,6 +35,8 @@ export type NodeLedger = {
   limits: GatewayLimits
   /** The exchanges that it has, those included of which it waits to say how they ended. */
   running(): string[]
+  /** An exchange of another node, which is this one's from now on. */
+  adopt(exchange: Resumed): void
   /** The exchange goes on without this node. `usage`: what it has come to, as far as is known. */
   letGo(exchangeId: string, usage: Usage): void
   /** Resolves once all that was to be said is said and heard. */
@@ -76,12 +79,13 @@ export const createNodeLedger = ({
   prices,
   timers,
   stopwatch = () => performance.now(),
+  groups = 1,
 }: NodeOptions): NodeLedger => {
   const open = new Map<string, Open>()
   const progress = new Map<string, Usage>()
   const told = new Map<string, Limited>()
   let queue: Item[] = []
-  let underWay: Item[] = []
+  const underWay = new Set<Item[]>()
   let turnDue = false
   let paused = false
   let progressDue = false
@@ -90,37 +94,45 @@ export const createNodeLedger = ({
 
   const pump = (): void => {
     turnDue = false
-    if (underWay.length > 0 || paused) return
-    if (queue.length === 0) {
-      for (const resolve of heard.splice(0)) resolve()
-      return
+    while (underWay.size < groups && !paused && queue.length > 0) {
+      const group = queue.slice(0, GROUP)
+      queue = queue.slice(group.length)
+      underWay.add(group)
+      void carry(group)
     }
-    underWay = queue.slice(0, GROUP)
-    queue = queue.slice(underWay.length)
-    void carry(underWay)
+    if (underWay.size === 0 && queue.length === 0) for (const resolve of heard.splice(0)) resolve()
   }
   const carry = async (group: Item[]): Promise<void> => {
+    let verdicts: Verdict[] | undefined
     try {
-      const verdicts = await node.carry(group.map(({ ask }) => ask))
-      underWay = []
-      for (const [i, item] of group.entries()) item.done(verdicts[i] ?? {})
+      verdicts = await node.carry(group.map(({ ask }) => ask))
     } catch {
-      underWay = []
-      const kept = group.filter(({ keep }) => keep)
-      for (const item of group) if (!item.keep) item.lost()
+      // It is not known of any of them.
+    }
+    underWay.delete(group)
+    const lost: Item[] = []
+    for (const [i, item] of group.entries()) {
+      const verdict = verdicts?.[i]
+      if (verdict === undefined || verdict.lost === true) lost.push(item)
+      else item.done(verdict)
+    }
+    if (lost.length > 0) {
+      for (const item of lost) if (!item.keep) item.lost()
       // In front of what the lost ones have given to say.
-      queue = [...kept, ...queue]
+      queue = [...lost.filter(({ keep }) => keep), ...queue]
+      if (!paused) timers.later(resume, RETRY_MS)
       paused = true
-      timers.later(() => {
-        paused = false
-        pump()
-      }, RETRY_MS)
     }
     pump()
   }
+  const resume = (): void => {
+    paused = false
+    pump()
+  }
+  const inCarrying = (): Item[] => [...underWay].flat()
   const look = (): void => {
     const now = stopwatch()
-    const waiting = [...underWay, ...queue]
+    const waiting = [...inCarrying(), ...queue]
     for (const item of waiting) if (now - item.since >= item.mostMs) item.late()
     lookDue = waiting.length > 0
     if (lookDue) timers.later(look, LOOK_MS)
@@ -131,7 +143,7 @@ export const createNodeLedger = ({
       lookDue = true
       timers.later(look, LOOK_MS)
     }
-    if (turnDue || underWay.length > 0 || paused) return
+    if (turnDue || underWay.size >= groups || paused) return
     turnDue = true
     timers.soon(pump)
   }
@@ -213,7 +225,7 @@ export const createNodeLedger = ({
       if (verdict.error !== undefined) throw fromShared(verdict.error)
       if (verdict.reservation !== undefined) return verdict.reservation
       if (verdict.again === 'key') {
-        refresh()
+        await refresh()
         recheck?.()
         ask.keysSeen = keys.versionOf(key.id)
       } else if (leastInput !== undefined) ask.leastInput = leastInput()
@@ -281,8 +293,11 @@ export const createNodeLedger = ({
     },
     running: () => [
       ...open.keys(),
-      ...[...underWay, ...queue].flatMap(({ ask }) => (ask.do === 'settle' || ask.do === 'let-go' ? [ask.id] : [])),
+      ...[...inCarrying(), ...queue].flatMap(({ ask }) => (ask.do === 'settle' || ask.do === 'let-go' ? [ask.id] : [])),
     ],
+    adopt({ reservation: { exchangeId, keyId, reserved }, model }) {
+      open.set(exchangeId, { keyId, model, prices: prices(), held: reserved })
+    },
     letGo(id, usage) {
       if (!open.delete(id)) return
       progress.delete(id)

@@ -41,6 +41,8 @@ export type Verdict = {
   reservation?: Reservation
   again?: 'key' | 'least-input'
   limits?: Limited
+  /** What came of it is not known, as where all of the group rejects. */
+  lost?: true
 }
 
 /** One process's side of the ledger. */

@@ -1,7 +1,8 @@
 // A ledger for tests: its timers run when the test says, its journal fails when the test says.
 
 import type { Key } from '../../src/keys/key.ts'
-import { createLedger, type Prices } from '../../src/ledger/create.ts'
+import type { Prices } from '../../src/ledger/cost.ts'
+import { createLedger } from '../../src/ledger/create.ts'
 import type { Batch } from '../../src/ledger/journal.ts'
 import type { Ledger, Reservation, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
 import type { Timers } from '../../src/ledger/writer.ts'

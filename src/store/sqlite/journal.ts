@@ -4,8 +4,9 @@ import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { BudgetId, Spent } from '../../keys/budget.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
-import { isError, type Outcome, type Settlement } from '../../ledger/ledger.ts'
+import { isError, type Outcome } from '../../ledger/ledger.ts'
 import type { Calendar } from '../../lib/calendar.ts'
+import { droppedOf, toolsOf, trailOf } from '../exchange-texts.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
@@ -176,7 +177,7 @@ export const createJournal = (
       settled.feesMicroUsd === 0 ? null : settled.feesMicroUsd,
       settled.rawUsage ?? null,
       trailOf(how.trail),
-      how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
+      droppedOf(how.dropped),
       settled.leftAfter ?? null,
       toolsOf(how.serverTools),
       exchange.address ?? null,
@@ -321,15 +322,6 @@ export const createJournal = (
     },
   }
 }
-
-const toolsOf = (calls: Settlement['serverTools'] = {}): string | null =>
-  Object.keys(calls).length === 0 ? null : JSON.stringify(calls)
-
-// A single attempt that answered is described by the other columns.
-const trailOf = (trail: Settlement['trail']): string | null =>
-  trail === undefined || trail.length === 0 || (trail.length === 1 && trail[0]?.errorCode === undefined)
-    ? null
-    : JSON.stringify(trail)
 
 /** To the sums of that name, which begin with it. */
 const addTo = <T extends object>(

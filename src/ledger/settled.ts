@@ -1,0 +1,75 @@
+// What an exchange may come to, and how it ended, in the figures that are written.
+
+import type { Price } from '../catalogue/model.ts'
+import { mostOf, type Per, perOf, timesOf } from './bounds.ts'
+import { costMicroUsd, costOf, mostOfPictures, type Prices } from './cost.ts'
+import { toCount, toText, wholeCounts } from './figures.ts'
+import type { OpenExchange, SettledExchange } from './journal.ts'
+import type { ReserveAsk, Settlement } from './ledger.ts'
+
+type Asked = Pick<ReserveAsk, 'model' | 'fallbacks' | 'classes' | 'inputEstimate' | 'pictures'>
+
+/** By the model asked for and those that may answer in its place. */
+export const mostPer = (
+  { model, fallbacks = [], classes = [], inputEstimate, pictures }: Asked,
+  prices: Prices,
+): Per => {
+  const all = [model, ...fallbacks].map(prices)
+  return { ...perOf(all, inputEstimate, timesOf(classes, all)), fees: mostOfPictures(pictures, all) }
+}
+
+/** What so many tokens come to at most, of whichever class. Of an exchange of a previous process that is not known. */
+export const mostOfAny = (
+  { per, inputEstimate }: { per: Per | undefined; inputEstimate: number },
+  tokens: number,
+): number => {
+  if (per === undefined) return Number.POSITIVE_INFINITY
+  const prompt = Math.min(inputEstimate, tokens)
+  return mostOf({ ...per, output: Math.max(per.input, per.output) }, prompt, tokens - prompt)
+}
+
+/**
+ * A settlement without a word of its provider's, and by no more tokens than were set aside for it: what the database refuses
+ * is an answer that nobody can have had.
+ */
+export const clamped = (
+  { open, settlement, ...settled }: SettledExchange,
+  price: Price | undefined,
+): SettledExchange => {
+  const { outcome, status, errorCode, attempts, model, usage: told } = settlement
+  const most = Math.max(0, open.reserved - open.inputEstimate)
+  const usage = { input: open.inputEstimate, output: Math.min(told.output ?? 0, most) }
+  return {
+    ...settled,
+    open,
+    settlement: { outcome, usage, estimated: true, status, errorCode, attempts, model, totalMs: undefined },
+    costMicroUsd: costMicroUsd(usage, price),
+    feesMicroUsd: 0,
+    rawUsage: undefined,
+    leftAfter: undefined,
+    replaces: true,
+  }
+}
+
+/** Its end, without what its key had left. `prices`: those it began with. */
+export const endOf = (
+  open: OpenExchange,
+  { rawUsage, ...how }: SettledExchange['settlement'] & Pick<Settlement, 'rawUsage'>,
+  prices: Prices,
+  endedAt: number,
+): Omit<SettledExchange, 'leftAfter'> => {
+  const usage = wholeCounts(how.usage)
+  return {
+    open,
+    settlement: {
+      ...how,
+      usage,
+      attempts: toCount(how.attempts),
+      firstByteMs: how.firstByteMs === undefined ? undefined : toCount(how.firstByteMs),
+      totalMs: how.totalMs === undefined ? undefined : toCount(how.totalMs),
+    },
+    endedAt,
+    ...costOf(usage, how, prices(how.model ?? open.model)),
+    rawUsage: toText(rawUsage),
+  }
+}
