@@ -17,10 +17,11 @@ const NODES_ALONE: Record<string, readonly string[] | 'whole'> = {
   jobs: 'whole',
   attempts: 'whole',
   versions: 'whole',
+  entered: 'whole',
   keys: ['tokens_held', 'in_flight', 'window_seconds', 'window_requests', 'window_tokens'],
   budgets: ['held_tokens', 'held_micro_usd'],
-  reservations: ['node'],
-  exchanges: ['summed'],
+  reservations: ['held', 'held_micro_usd', 'node'],
+  exchanges: ['summed', 'alone'],
 }
 /** Of SQLite alone: PostgreSQL finds a key's exchanges by an index. */
 const FILE_ALONE = ['exchange_blocks']
@@ -34,6 +35,7 @@ const OTHER_INDEXES: Record<string, string> = {
   exchanges_started: 'brin (started_at)',
   refusals_key: '(key_id, row)',
   reservations_id: 'unique (id)',
+  reservations_node: '(node)',
   audit_target: '(target, row)',
   teams_name: 'unique (lower("name" COLLATE "C"))',
   members_name_in_use: 'unique (lower("name" COLLATE "C")) where removed_at IS NULL',
@@ -146,8 +148,8 @@ type Common = Exclude<
 type More = {
   keys: 'tokensHeld' | 'inFlight' | 'windowSeconds' | 'windowRequests' | 'windowTokens'
   budgets: 'heldTokens' | 'heldMicroUsd'
-  reservations: 'node'
-  exchanges: 'summed'
+  reservations: 'held' | 'heldMicroUsd' | 'node'
+  exchanges: 'summed' | 'alone'
 }
 type MoreOf<name> = name extends keyof More ? More[name] : never
 /** True for a table whose rows read and written have one type in both dialects. */

@@ -4,7 +4,7 @@
 import { storeError } from '../store.ts'
 import { MIGRATIONS, type Migration } from './migrations.ts'
 
-type Queries = { query<Row>(text: string, params?: readonly unknown[]): Promise<Row[]> }
+type Queries = { query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> }
 /** `begin` runs a transaction, by the queries it gives alone. */
 type Database = Queries & { begin<T>(run: (tx: Queries) => Promise<T>): Promise<T> }
 

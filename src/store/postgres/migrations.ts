@@ -2,6 +2,8 @@
 
 import init from '../../../drizzle/postgres/0000_init.sql' with { type: 'text' }
 import hotRows from '../../../drizzle/postgres/0001_hot_rows.sql' with { type: 'text' }
+import ledgerColumns from '../../../drizzle/postgres/0002_ledger_columns.sql' with { type: 'text' }
+import ledger from '../../../drizzle/postgres/0003_ledger.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -13,4 +15,6 @@ export type Migration = { name: string; sql: string; contracts?: true }
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0000_init', sql: init },
   { name: '0001_hot_rows', sql: hotRows },
+  { name: '0002_ledger_columns', sql: ledgerColumns },
+  { name: '0003_ledger', sql: ledger },
 ]

@@ -108,10 +108,13 @@ export const reservations = pgTable(
     ...counts,
     reservedMicroUsd: integer('reserved_micro_usd').notNull().default(0),
     budgets: json('budgets').$type<string[]>(),
+    /** What of it is still held: all, until it is known that less will do. */
+    held: integer('held').notNull().default(0),
+    heldMicroUsd: integer('held_micro_usd').notNull().default(0),
     /** The node that serves it. */
     node: text('node').notNull(),
   },
-  (t) => [uniqueIndex('reservations_id').on(t.id)],
+  (t) => [uniqueIndex('reservations_id').on(t.id), index('reservations_node').on(t.node)],
 )
 
 export const exchanges = pgTable(
@@ -140,6 +143,8 @@ export const exchanges = pgTable(
     serverTools: json('server_tools').$type<ServerToolCalls>(),
     /** Whether the tables of sums have its figures. */
     summed: boolean('summed').notNull().default(false),
+    /** Settled by what was known once its node was gone: that node's own word, should it still come, is put in its place. */
+    alone: boolean('alone').notNull().default(false),
   },
   (t) => [
     uniqueIndex('exchanges_id').on(t.id),
@@ -479,6 +484,18 @@ export const alertsWaiting = pgTable(
 
 /** Processes that serve, each until its lease ends unless it renews it. An id is of one start of one process. */
 export const nodes = pgTable('nodes', { id: text('id').primaryKey(), until: integer('until').notNull() })
+
+/** Requests that are in, of keys that have limits. `second`: in which it was counted, of the keys' windows. */
+export const entered = pgTable(
+  'entered',
+  {
+    id: text('id').primaryKey(),
+    keyId: text('key_id').notNull(),
+    node: text('node').notNull(),
+    second: integer('second').notNull(),
+  },
+  (t) => [index('entered_node').on(t.node)],
+)
 
 /** What one node does for all of them, and who does it now. */
 export const jobs = pgTable('jobs', {
