@@ -142,9 +142,10 @@ const ask = async <R extends object>(
 ): Promise<R[]> => {
   const rows: Result<R> = await sql.unsafe(text, params.map(toParam))
   const converted = rows.columns?.filter(({ type }) => CONVERTED.has(type)) ?? []
-  if (converted.length === 0) return rows
-  for (const row of rows as Row[]) for (const { name } of converted) row[name] = toValue(row[name])
-  return rows
+  const plain = Array.from(rows)
+  if (converted.length > 0)
+    for (const row of plain as Row[]) for (const { name } of converted) row[name] = toValue(row[name])
+  return plain
 }
 
 /** int8, numeric, and arrays of int4 and int8. */
