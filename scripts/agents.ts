@@ -1,12 +1,29 @@
-// Drives the real command lines that are installed: `sluice connect`, then a task of two steps (a tool is called, its result
-// answered) on a model of each vendor of the demo. Prints a table for docs/clients.md.
-//
-// Looks for them on PATH. Each gets an empty home of its own, nothing but this machine to talk to, and a limit of time.
+// Drives the real command lines: `sluice connect`, then a task of two steps (a tool is called, its result answered) on a
+// model of each vendor of the demo.
+//   bun scripts/agents.ts [NAME…] [--folder FOLDER] [--write]
+// Installs those of ITS_OWN, pinned, in a temporary folder, or in FOLDER, which stays; others are looked for on PATH. Each
+// gets an empty home of its own, nothing but this machine to talk to, and a limit of time. Prints a table; --write puts it
+// into docs/clients.md.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { CLIENTS } from '../src/clients/index.ts'
+import { aligned, inserted } from './clients/table.ts'
+import { done, installPython } from './servers/run.ts'
+
+/** By Bun: npm installs older majors in silence where Node.js is older than they ask for. */
+const ITS_OWN = {
+  '@anthropic-ai/claude-code': '2.1.332',
+  '@openai/codex': '0.171.0',
+  'opencode-ai': '1.18.33',
+  '@qwen-code/qwen-code': '0.24.4',
+  droid: '0.215.0',
+  node: '22.23.3',
+}
+const AIDER = 'aider-chat==0.86.2'
+const PAGE = new URL('../docs/clients.md', import.meta.url)
 
 const MAIN = join(import.meta.dir, '..', 'src', 'main.ts')
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
@@ -18,7 +35,15 @@ const NOWHERE = 'http://127.0.0.1:9'
 /** What the demo's models are told, so that they call the agent's tool for commands, by its name. */
 const ask = (tool: string): string => `Use ${tool}: "cat note.txt"`
 
-type Drive = { program: string; words(model: string): string[]; env?: Record<string, string> }
+type Drive = {
+  program: string
+  words(model: string): string[]
+  env?: Record<string, string>
+  /** A file of its home in place of what `connect` writes. */
+  file?: { path: string; text(url: string, model: string): string }
+  /** Its credential in the environment. */
+  key?: string
+}
 
 const DRIVES: Record<string, Drive> = {
   'claude-code': {
@@ -30,6 +55,15 @@ const DRIVES: Record<string, Drive> = {
   codex: {
     program: 'codex',
     words: () => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ask('exec_command')],
+  },
+  'codex, built-in provider': {
+    program: 'codex',
+    words: () => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ask('exec_command')],
+    file: {
+      path: '.codex/config.toml',
+      text: (url, model) => `model = "${model}"\nopenai_base_url = "${url}/v1"\n`,
+    },
+    key: 'CODEX_API_KEY',
   },
   opencode: { program: 'opencode', words: () => ['run', ask('bash')] },
   pi: { program: 'pi', words: () => ['-p', ask('bash')] },
@@ -97,58 +131,84 @@ const lineOf = async (stream: ReadableStream<Uint8Array>, pattern: RegExp): Prom
   }
 }
 
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { folder: { type: 'string' }, write: { type: 'boolean', default: false } },
+})
+
+/** Where their programs are. */
+const installAgents = (folder: string): string[] => {
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(join(folder, 'node_modules'))) {
+    const made = { private: true, dependencies: ITS_OWN, trustedDependencies: Object.keys(ITS_OWN) }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(made))
+    done([process.execPath, 'install'], folder)
+  }
+  const python = join(folder, 'aider')
+  installPython(folder, python, [AIDER])
+  return [join(folder, 'node_modules', '.bin'), join(python, 'bin')]
+}
+
+const driven = async (name: string, drive: Drive, program: string, model: string): Promise<string> => {
+  const home = join(root, `${name.replace(/\W+/g, '-')}-${model}`)
+  const work = join(home, 'work')
+  await Bun.write(join(work, 'note.txt'), `the word is ${SECRET}\n`)
+  const env = {
+    PATH,
+    ...{ HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: demo.url, SLUICE_API_KEY: demo.key },
+    ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
+    ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+  }
+  const { SLUICE_API_KEY: _, ...without } = env
+  const { file, key } = drive
+  let told = ''
+  if (file === undefined) {
+    const connected = await runIn([process.execPath, MAIN, 'connect', name, '--model', model], work, env)
+    told = connected.text
+    if (connected.code !== 0) return `connect failed: ${told}`
+  } else {
+    await Bun.write(join(home, file.path), file.text(demo.url, model))
+  }
+  const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
+  const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model)]
+  const own = { ...without, ...drive.env, ...(key === undefined ? {} : { [key]: demo.key }) }
+  const ran = await runIn(command, work, own)
+  const word = wordOf(ran)
+  if (word.includes('failed')) console.error(told, ran.text.slice(-1_500))
+  console.error(`${name} on ${model}: ${word}, ${ran.seconds.toFixed(0)} s`)
+  writeFileSync(join(home, 'output.txt'), ran.text)
+  return word
+}
+
+const wordOf = ({ text, code }: Ran): string => {
+  if (text.includes(SECRET)) return 'read the file and answered'
+  if (text.includes('The tool answered')) return 'called the tool and answered'
+  return text.includes('from a demo model') ? 'answered' : `failed (exit ${code})`
+}
+
 const root = mkdtempSync(join(tmpdir(), 'sluice-agents-'))
+const places = installAgents(values.folder === undefined ? join(root, 'installed') : resolve(values.folder))
+const PATH = [...places, process.env.PATH ?? ''].join(':')
 const demo = await startDemo(root)
-const wanted = process.argv.slice(2)
-const rows: string[] = []
+const rows: string[][] = []
 let failed = false
 try {
   const listed = await fetch(`${demo.url}/v1/models`, { headers: { 'x-api-key': demo.key } })
   const { data } = (await listed.json()) as { data: { id: string; output_modalities: string[] }[] }
   droidOrder = data.filter((model) => model.output_modalities.includes('text')).map(({ id }) => id)
-  for (const { name, title } of CLIENTS) {
-    const drive = DRIVES[name]
-    if (drive === undefined || (wanted.length > 0 && !wanted.includes(name))) continue
-    const program = Bun.which(drive.program)
+  for (const [name, drive] of Object.entries(DRIVES)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    const program = Bun.which(drive.program, { PATH })
     if (program === null) {
       console.error(`${name}: "${drive.program}" is not installed, left out`)
       continue
     }
+    const said = await runIn([program, '--version'], root, { PATH, HOME: join(root, 'version') })
     const cells: string[] = []
-    let version = ''
-    for (const model of MODELS) {
-      const home = join(root, `${name}-${model}`)
-      const work = join(home, 'work')
-      await Bun.write(join(work, 'note.txt'), `the word is ${SECRET}\n`)
-      const env = {
-        PATH: process.env.PATH ?? '',
-        ...{ HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: demo.url, SLUICE_API_KEY: demo.key },
-        ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
-        ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
-      }
-      const connected = await runIn([process.execPath, MAIN, 'connect', name, '--model', model], work, env)
-      const { SLUICE_API_KEY: _, ...without } = env
-      const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
-      const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model)]
-      const ran = await runIn(command, work, { ...without, ...drive.env })
-      version ||= /\d+(?:\.\d+)+/.exec((await runIn([program, '--version'], work, without)).text)?.[0] ?? '?'
-      const word =
-        connected.code !== 0
-          ? 'connect failed'
-          : ran.text.includes(SECRET)
-            ? 'read the file and answered'
-            : ran.text.includes('The tool answered')
-              ? 'called the tool and answered'
-              : ran.text.includes('from a demo model')
-                ? 'answered'
-                : `failed (exit ${ran.code})`
-      failed ||= word.includes('failed')
-      if (word.includes('failed')) console.error(connected.text, ran.text.slice(-1_500))
-      console.error(`${name} ${version} on ${model}: ${word}, ${ran.seconds.toFixed(0)} s`)
-      writeFileSync(join(home, 'output.txt'), ran.text)
-      cells.push(word)
-    }
-    rows.push(`| ${title} | ${version} | ${cells.join(' | ')} |`)
+    for (const model of MODELS) cells.push(await driven(name, drive, program, model))
+    failed ||= cells.some((word) => word.includes('failed'))
+    const title = CLIENTS.find((client) => client.name === name)?.title ?? name.replace(/^c/, 'C')
+    rows.push([title, /\d+(?:\.\d+)+/.exec(said.text)?.[0] ?? '?', ...cells])
   }
 } finally {
   // Before its folder goes: it writes its last word there.
@@ -156,5 +216,7 @@ try {
   if (process.env.KEEP === undefined) rmSync(root, { recursive: true, force: true })
   else console.error(root)
 }
-console.log([`| client | version | ${MODELS.join(' | ')} |`, '| --- | --- | --- | --- |', ...rows].join('\n'))
+const table = [['client', 'version', ...MODELS], ...rows]
+console.log(aligned(table))
+if (values.write) await Bun.write(PAGE, inserted(await Bun.file(PAGE).text(), 'agents', table))
 process.exit(failed ? 1 : 0)

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { drawPng } from '../src/demo/png.ts'
 import { startDemoGateway } from '../test/support/gateway.ts'
 import { type Asked, LANGUAGES, type Program } from './clients/languages.ts'
-import { inserted, type Line, rowsOf, tableOf } from './clients/table.ts'
+import { aligned, inserted, type Line, rowsOf, tableOf } from './clients/table.ts'
 
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
 const RUN_S = 300
@@ -73,6 +73,6 @@ try {
   if (values.folder === undefined) rmSync(root, { recursive: true, force: true })
 }
 const table = tableOf(rowsOf(lines))
-console.log(table)
+console.log(aligned(table))
 if (values.write) await Bun.write(PAGE, inserted(await Bun.file(PAGE).text(), 'clients', table))
 process.exit(failed ? 1 : 0)

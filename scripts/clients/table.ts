@@ -24,11 +24,10 @@ const shown = (cell: Record<string, string> = {}): string => {
     : words.map(([model, word]) => `${word} (${model})`).join(', ')
 }
 
-export const tableOf = (rows: readonly Row[]): string =>
-  aligned([
-    ['client', 'version', ...CELLS],
-    ...rows.map(({ client, version, cells }) => [client, version, ...CELLS.map((name) => shown(cells[name]))]),
-  ])
+export const tableOf = (rows: readonly Row[]): string[][] => [
+  ['client', 'version', ...CELLS],
+  ...rows.map(({ client, version, cells }) => [client, version, ...CELLS.map((name) => shown(cells[name]))]),
+]
 
 /** Aligned, as the formatter has it. */
 export const aligned = (rows: readonly string[][]): string => {
@@ -43,11 +42,22 @@ export const aligned = (rows: readonly string[][]): string => {
   return [line(head, ' '), dashes, ...rest.map((row) => line(row, ' '))].join('\n')
 }
 
-/** The page with the text between the marks of that name. Throws where it has none. */
-export const inserted = (page: string, name: string, text: string): string => {
+/** The page with those rows between the marks of that name; rows of others, by their first cell, stay. Throws without marks. */
+export const inserted = (page: string, name: string, [head = [], ...rows]: readonly string[][]): string => {
   const [begin, end] = [`<!-- made by test:${name} -->`, '<!-- end -->']
   const from = page.indexOf(begin)
   const to = page.indexOf(end, from)
   if (from === -1 || to === -1) throw new Error(`docs/clients.md has no "${begin}"`)
-  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`
+  const [, , ...before] = page
+    .slice(from + begin.length, to)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+  const all = new Map([...before, ...rows].map((row) => [row[0], row]))
+  return `${page.slice(0, from + begin.length)}\n\n${aligned([head, ...all.values()])}\n\n${page.slice(to)}`
 }
