@@ -5,14 +5,14 @@ import { asBuffer } from './as-buffer.ts'
 import { OBJECT } from './json-codes.ts'
 import { readNow } from './json-reader.ts'
 import type { Container, Slot } from './json-scan.ts'
-import type { Member, Read } from './json-survey.ts'
+import { type Member, type Read, shortOf } from './json-survey.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 export type Outline = {
   /** The parsed value, in which the strings of `cut` are only their beginnings. */
   value: unknown
-  /** What that was parsed from. */
-  text: string
+  /** Whether no string in it has a character beyond ASCII. */
+  ascii: boolean
   /** Where the outermost object stands in the bytes, and its members; undefined where the text is no object. */
   outermost: Container | undefined
   /** Of each long string that is cut: where its contents begin in the bytes, up to where they are kept, and where they end. */
@@ -29,14 +29,15 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
   const { members, open, cut } = read
   let { short } = read
   if (short === undefined) {
-    short = withoutCut(bytes, cut)
+    short = shortOf(withoutCut(bytes, cut))
     yield
   }
-  const value: unknown = JSON.parse(short)
+  const { text, ascii } = short
+  const value: unknown = JSON.parse(text)
   const isObject = bytes[open] === OBJECT
   return {
     value,
-    text: short,
+    ascii,
     outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined,
     cut,
   }
@@ -45,7 +46,7 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
 /** So few bytes are copied one by one: of many strings that are cut, most have no more between them. */
 const FEW = 32
 
-const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): string => {
+const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): Buffer => {
   let left = bytes.length
   for (let one = 0; one < cut.length; one += 3) left -= (cut[one + 2] as number) - (cut[one + 1] as number)
   const short = Buffer.allocUnsafe(left)
@@ -58,7 +59,7 @@ const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): string
     else for (; from < kept; from++) short[to++] = bytes[from] as number
     from = cut[one + 2] ?? 0
   }
-  return short.toString()
+  return short
 }
 
 const slotsOf = (bytes: Uint8Array<ArrayBuffer>, members: readonly Member[]): Slot[] =>

@@ -2,6 +2,7 @@
 // cheap, and where its outermost members and its long strings stand. For bytes that are not JSON what it finds is arbitrary:
 // parsing reports the error. Where the machine has SIMD for WebAssembly, json-scanner/ does the same faster.
 
+import { isAscii } from 'node:buffer'
 import { ARRAY, ARRAY_END, BACKSLASH, COLON, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
 
 /**
@@ -44,7 +45,16 @@ export type Read = {
   /** The long strings in members that are not small, three numbers for each as `Survey.long` has them. */
   readonly cut: ArrayLike<number>
   /** The text without what is cut, where it was at hand. */
-  readonly short?: string
+  readonly short?: Short
+}
+
+/** `ascii`: whether no character beyond it stands in the text, or is escaped in it. */
+export type Short = { readonly text: string; readonly ascii: boolean }
+
+/** JSON in bytes as it is parsed. In the bytes, an escape is looked for fifty times as fast as in text that has many. */
+export const shortOf = (bytes: Buffer): Short => {
+  const ascii = isAscii(bytes) && !bytes.includes('\\u')
+  return { text: bytes.toString(ascii ? 'latin1' : 'utf8'), ascii }
 }
 
 /** Reads a text a piece at a time. `end` comes last, whatever happens. */

@@ -36,11 +36,13 @@ import {
   encodeFor,
   lostCap,
   lostIn,
+  mayBeTorn,
   passQuirksOf,
   quirksOf,
   toJson,
   translateResponse,
   translateStream,
+  wellFormed,
 } from './translate.ts'
 import { broken } from './upstream.ts'
 import { editsWithin } from './within.ts'
@@ -158,10 +160,12 @@ function* written(body: JsonObject, size: number): Steps<Plan['body']> {
     collectAfter(bytes.byteLength)
     return bytes
   }
-  const text = toJson(body)
-  if (text.length < LONG_CHARS) return text
+  const text = JSON.stringify(body)
+  if (text.length < LONG_CHARS) return wellFormed(text)
   yield
-  return new TextEncoder().encode(text)
+  const bytes = new TextEncoder().encode(text)
+  // In text with many escapes, which code has, this takes fifty times as long.
+  return mayBeTorn(bytes) ? new TextEncoder().encode(wellFormed(text)) : bytes
 }
 
 /**

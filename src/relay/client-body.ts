@@ -119,10 +119,10 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: 
   const plain = !read.longNumber
   if (model !== undefined && translates(model)) return yield* openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { value, outermost, cut, text } = yield* parsing(outlining(bytes, read))
+  const { value, ascii, outermost, cut } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value, text))
+  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value, ascii))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return yield* openBytes(bytes, plain)
   let body: JsonObject | undefined
   const outlineOf = asObject(value)

@@ -26,16 +26,12 @@ export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes /
  */
 export type Weight = { bytes: number; textFile: boolean; mayShow: boolean; said: number; thoughts: boolean }
 
-/** `text`: what the body was parsed from, where it is at hand: where all of it is ASCII, a string has as many bytes as characters. */
-export const weigh = (body: unknown, text?: string): Weight => {
+/** `ascii`: whether all of it is known to be, so that a string has as many bytes as characters. */
+export const weigh = (body: unknown, ascii = false): Weight => {
   const weight = { bytes: 0, textFile: false, mayShow: false, said: 0, thoughts: false }
-  const bytesOf = text !== undefined && isAscii(text) ? charsOf : utf8BytesOf
-  weight.bytes = count(body, '', weight, bytesOf)
+  weight.bytes = count(body, '', weight, ascii ? charsOf : utf8BytesOf)
   return weight
 }
-
-/** Whether no string in JSON text has a character beyond ASCII: none stands there, and none is escaped. */
-const isAscii = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\\u')
 
 type BytesOf = (text: string) => number
 const charsOf: BytesOf = (text) => text.length
@@ -93,8 +89,13 @@ const count = (value: unknown, name: string, found: Weight, bytesOf: BytesOf): n
       found.said = said
       return bytes
     }
-    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found, bytesOf)
-    if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
+    let mayAddress = false
+    for (const member in value) {
+      bytes += member.length + 1 + count(value[member], isText ? '' : member, found, bytesOf)
+      if (member === 'url' || member === 'image_url') mayAddress = true
+    }
+    // To look for what an object does not have takes longer than to walk through what it has.
+    if (mayAddress && isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }
   return bytes
 }

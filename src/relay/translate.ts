@@ -10,6 +10,7 @@ import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
+import { asBuffer } from '../lib/as-buffer.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { eventsOn, shownOn } from '../wire/drawn.ts'
@@ -119,11 +120,17 @@ export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
   return { ...quirks, rejects }
 }
 
-/** A translated request as JSON text. Lone surrogates, from texts cut by clients, become replacement characters. */
-export const toJson = (value: Json): string => {
-  const text = JSON.stringify(value)
-  return text.includes('\\ud') ? text.replace(LONE_SURROGATES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
-}
+/** A translated request as JSON text. */
+export const toJson = (value: Json): string => wellFormed(JSON.stringify(value))
+
+const TORN = '\\ud'
+
+/** JSON text in which lone surrogates, from texts cut by clients, are replacement characters. */
+export const wellFormed = (text: string): string =>
+  text.includes(TORN) ? text.replace(LONE_SURROGATES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
+
+/** Whether JSON may hold lone surrogates. */
+export const mayBeTorn = (json: Uint8Array<ArrayBuffer>): boolean => asBuffer(json).includes(TORN)
 
 /** `JSON.stringify` escapes only lone surrogates. An escaped backslash is matched so that `\\ud800` in a text is not. */
 const LONE_SURROGATES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g

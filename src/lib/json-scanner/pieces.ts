@@ -8,6 +8,7 @@ import {
   type Read,
   type Reader,
   SEED,
+  shortOf,
   TooMuchJson,
 } from '../json-survey.ts'
 import { SCANNER } from './scanner-wasm.ts'
@@ -93,7 +94,7 @@ export const scanPieces = (bytes: Uint8Array, pieceBytes = PIECE_BYTES): Reader 
     const whole = { members, faulty: false, longNumber: exports.longNumber.value === 1, open: exports.open.value }
     if (verdict === WHOLE && from === 0) {
       // It is all there, and cut in place.
-      const short = memory.toString('utf8', text, text + exports.shorten())
+      const short = shortOf(memory.subarray(text, text + exports.shorten()))
       read = { ...whole, cut: words.slice(noted, exports.longEnd.value / 4), short }
       return false
     }
