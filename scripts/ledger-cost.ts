@@ -24,14 +24,16 @@ const began = performance.now()
 const price = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
 const ledger = createLedger({ store, clock: Date.now, prices: () => () => price })
 const unwatch = store.watch()
-const issue = (i: number) =>
-  store.keys.issue(
-    { label: `cost ${i}`, tokensTotal: 1e12, expiresAt: Date.now() + 86_400_000, models: ['*'] },
-    { kind: 'system', id: 'cost' },
+const issue = async (i: number) =>
+  (
+    await store.keys.issue(
+      { label: `cost ${i}`, tokensTotal: 1e12, expiresAt: Date.now() + 86_400_000, models: ['*'] },
+      { kind: 'system', id: 'cost' },
+    )
   ).key
 // Keys that are there have a past: their part of an index is as cold as it is in use.
 const keys = store.keys.list().slice(0, Number(values.keys))
-while (keys.length < Number(values.keys)) keys.push(issue(keys.length))
+while (keys.length < Number(values.keys)) keys.push(await issue(keys.length))
 
 /** Bytes this process has given to the system to write; 0 where it does not tell. */
 const written = (): number => {
@@ -91,7 +93,7 @@ const run = async (): Promise<{ us: number; bytes: number; longestMs: number; ms
   })()
   const [cpu, bytes, from] = [process.cpuUsage(), written(), performance.now()]
   await Promise.all(Array.from({ length: inFlight }, worker))
-  ledger.flush()
+  await ledger.flush()
   const { user, system } = process.cpuUsage(cpu)
   const ms = performance.now() - from
   over = true
@@ -103,7 +105,7 @@ const readyMs = performance.now() - began
 await run()
 const { us, bytes, longestMs, ms } = await run()
 unwatch()
-store.close()
+await store.close()
 if (values.data === undefined) rmSync(folder, { recursive: true, force: true })
 console.log(
   `${keys.length} keys, ${inFlight} in flight, ${total} exchanges: ${(us / total).toFixed(1)} µs CPU, ` +

@@ -28,7 +28,7 @@ const total = Number(values.exchanges)
 const now = Date.now()
 const from = now - Number(values.days) * DAY_MS
 
-openStore(path).close()
+await openStore(path).close()
 const db = new Database(path)
 db.run('PRAGMA synchronous = OFF')
 db.run('PRAGMA journal_mode = MEMORY')

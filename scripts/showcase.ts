@@ -139,11 +139,13 @@ const playPast = async (config: Config): Promise<string[]> => {
     startedAt = performance.now()
   }
   const store = openStore(databasePath(config), { clock: now })
-  const secrets = KEYS.map(({ days, ...key }) => {
-    const input = { ...key, expiresAt: real + days * 24 * HOUR_MS }
-    return store.keys.issue(input, { kind: 'cli', id: 'cli' }).secret
-  })
-  const gateway = createGateway({ config, store, log: silentLog, clock: now })
+  const secrets = await Promise.all(
+    KEYS.map(async ({ days, ...key }) => {
+      const input = { ...key, expiresAt: real + days * 24 * HOUR_MS }
+      return (await store.keys.issue(input, { kind: 'cli', id: 'cli' })).secret
+    }),
+  )
+  const gateway = await createGateway({ config, store, log: silentLog, clock: now })
   const app = createApp(gateway)
   for (let hour = DAYS * 24 - 3; hour >= 0; hour--) {
     const time = real - hour * HOUR_MS
@@ -164,8 +166,8 @@ const playPast = async (config: Config): Promise<string[]> => {
     // What a broken stream used is still counted: the clock moves on when that is done.
     while (gateway.ledger.openCount() > 0) await Bun.sleep(5)
   }
-  gateway.ledger.flush()
-  store.close()
+  await gateway.ledger.flush()
+  await store.close()
   return secrets
 }
 

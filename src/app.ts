@@ -39,7 +39,7 @@ export const createApp = (gateway: Gateway, side: Side = 'operators') =>
     .use(background(gateway))
     .use(side === 'operators' ? operators(gateway) : clientPages(gateway))
     .use(docs(gateway, side))
-    .all('/*', ({ request }) => upgrade(gateway, request) ?? fallback(request, side), { parse: 'none' })
+    .all('/*', async ({ request }) => (await upgrade(gateway, request)) ?? fallback(request, side), { parse: 'none' })
     .onError(({ request, code, error }) => frameworkError(gateway, request, side, code, error))
 
 const operators = (gateway: Gateway) =>

@@ -36,8 +36,7 @@ import { createBackground } from './relay/background/watched.ts'
 import type { Client, Ended, Summary } from './relay/exchange.ts'
 import { createHealth, targetName } from './relay/health.ts'
 import type { Relay } from './relay/services.ts'
-import { patiently } from './store/patience.ts'
-import type { Store } from './store/store.ts'
+import type { SqliteStore, Store } from './store/store.ts'
 
 export type Gateway = Relay & {
   config: Config
@@ -116,28 +115,26 @@ export type Listener = {
 
 export type GatewayOptions = {
   config: Config
-  store: Store
   log: Log
   /** Tests give their own. */
   clock?: () => number
-  /** Of a process for which another keeps the books: what it asks that one by. */
-  books?: (own: OwnBooks) => Books
   /** What other processes may still be at is not settled at the start, but left to be. */
   othersRun?: boolean
-}
+} & (
+  | { store: SqliteStore; books?: undefined }
+  /** Of a process for which another keeps the books: what it asks that one by. */
+  | { store: Store; books: MakesBooks }
+)
 
 type Books = { ledger: Ledger; limits: GatewayLimits }
+/** Makes them for a process. */
+export type MakesBooks = (own: OwnBooks) => Books | Promise<Books>
 
-export const createGateway = ({
-  config: base,
-  store,
-  log,
-  clock: givenClock,
-  books = ownBooks,
-  othersRun = false,
-}: GatewayOptions): Gateway => {
+export const createGateway = async (options: GatewayOptions): Promise<Gateway> => {
+  const { config: base, store, log, clock: givenClock, othersRun = false } = options
+  const books = options.books === undefined ? ownBooksIn(options.store) : options.books
   const credentials = createCredentials({ dataDir: base.dataDir, given: base.sealKeys })
-  const entries = createEntries({
+  const entries = await createEntries({
     base,
     store: store.entries,
     credentials,
@@ -159,16 +156,16 @@ export const createGateway = ({
     trouble.cause = cause
     reportFailedLedger(cause)
   }
-  const settings = createSettings(config, store.settings)
+  const settings = await createSettings(config, store.settings)
   const turns = createTurns()
   const inMemory = createAnswersInMemory()
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
-  const { ledger, limits } = books({
+  const { ledger, limits } = await books({
     config,
     prices: () => (gateway ?? configured).catalogue.price,
-    ...{ store, log, clock, stopwatch, othersRun, failed: reportFailedWrite },
+    ...{ log, clock, stopwatch, othersRun, failed: reportFailedWrite },
   })
   const live = createLive()
   gateway = {
@@ -198,12 +195,11 @@ export const createGateway = ({
       answers: () => (config.storedAnswers.keepMs === 0 ? inMemory : store.answers),
       bounds: () => (config.storedAnswers.keepMs === 0 ? IN_MEMORY : config.storedAnswers),
       turns,
-      patiently,
       failed: seldom((cause) =>
         log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
       ),
     }),
-    background: createBackground(store.background, patiently),
+    background: createBackground(store.background),
     fetch: globalThis.fetch,
     clock,
     stopwatch,
@@ -216,7 +212,7 @@ export const createGateway = ({
     descriptors: createDescriptors(),
     metrics: undefined,
     otlp: undefined,
-    membership: createMembership({ store, clock, patiently, sessionDays: () => settings.values().session_days }),
+    membership: createMembership({ store, clock, sessionDays: () => settings.values().session_days }),
     settings,
     live,
     refusals: createRefusals({
@@ -228,7 +224,7 @@ export const createGateway = ({
     entries,
     reread: undefined,
     accounts: createAccounts(clock),
-    alerts: createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn }),
+    alerts: await createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn }),
     failures: createFailures(stopwatch, () => config.alerts.errorRate.withinMs),
     trouble,
     sockets: createSockets(turns),
@@ -238,8 +234,9 @@ export const createGateway = ({
   return gateway
 }
 
-type OwnBooks = Pick<GatewayOptions, 'store' | 'log'> & {
+export type OwnBooks = {
   config: Config
+  log: Log
   prices: () => Prices
   clock: () => number
   stopwatch: () => number
@@ -248,7 +245,8 @@ type OwnBooks = Pick<GatewayOptions, 'store' | 'log'> & {
 }
 
 /** The books of a process that keeps them itself, and settles what a killed one left. */
-export const ownBooks = ({ config, prices, store, log, clock, stopwatch, othersRun, failed }: OwnBooks) => {
+export const ownBooksIn = (store: SqliteStore) => async (own: OwnBooks) => {
+  const { config, prices, log, clock, stopwatch, othersRun, failed } = own
   const ledger = createLedger({
     ...{ store, clock, prices, onFailure: failed, calendar: config.calendar },
     onRefused: (exchange, cause) =>
@@ -256,11 +254,11 @@ export const ownBooks = ({ config, prices, store, log, clock, stopwatch, othersR
         exchange,
         cause: String(cause),
       }),
-    isResumed: (exchangeId) => othersRun || store.background.of(exchangeId) !== undefined,
+    isResumed: (exchangeId) => othersRun || store.journal.answerOf(exchangeId) !== undefined,
   })
   reportRecovered(log, ledger.recovered)
-  setBudget({ config, store })
-  noteZone({ config, store, log, clock })
+  await setBudget({ config, store })
+  await noteZone({ config, store, log, clock })
   return { ledger, limits: createLimits({ clock, stopwatch, defaults: config.limits }) }
 }
 
@@ -291,19 +289,24 @@ export const countEnded = (gateway: Gateway, exchange: Ended, summary: Summary):
 const CONFIGURATION: Actor = { kind: 'system', id: 'configuration' }
 
 /** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */
-export const setBudget = ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): void => {
+export const setBudget = async ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): Promise<void> => {
   const terms = budget === undefined ? null : termsOf(budget)
   const known = store.budgets.get(GATEWAY)
   const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
-  if (!same) store.budgets.set(GATEWAY, terms, CONFIGURATION)
+  if (!same) await store.budgets.set(GATEWAY, terms, CONFIGURATION)
 }
 
 /** Sums that are kept by the day stay as they were when the time zone changes: it is noted from when on they go by it. */
-const noteZone = ({ config, store, log, clock }: Pick<Gateway, 'config' | 'store' | 'log' | 'clock'>): void => {
-  const known = zoneIn(store.settings)
+const noteZone = async ({
+  config,
+  store,
+  log,
+  clock,
+}: Pick<Gateway, 'config' | 'store' | 'log' | 'clock'>): Promise<void> => {
+  const known = await zoneIn(store.settings)
   if (known.zone === config.timeZone) return
   const since = new Date(clock()).toISOString()
-  store.settings.write({ time_zone: { zone: config.timeZone, since, before: known.zone } }, CONFIGURATION)
+  await store.settings.write({ time_zone: { zone: config.timeZone, since, before: known.zone } }, CONFIGURATION)
   log.warn('the time zone has changed: days of single keys before now stay those of the one before', {
     zone: config.timeZone,
     before: known.zone,

@@ -67,14 +67,14 @@ export type Told = { cause: string; period: string; at: number }
 
 /** The durable side. */
 export type AlertStore = {
-  told(): Told[]
-  waiting(): Delivery[]
+  told(): Promise<Told[]>
+  waiting(): Promise<Delivery[]>
   /** Keeps what is told and what is to be sent, both or neither. `forgotten`: causes that hold no more. */
-  tell(told: readonly Told[], forgotten: readonly string[], deliveries: readonly Delivery[]): void
+  tell(told: readonly Told[], forgotten: readonly string[], deliveries: readonly Delivery[]): Promise<void>
   /** Takes a delivery off its way and writes into the audit what became of it. */
-  close(delivery: Delivery, end: DeliveryEnd, actor: Actor): void
+  close(delivery: Delivery, end: DeliveryEnd, actor: Actor): Promise<void>
   /** How many migrations the database has. */
-  migrations(): number
+  migrations(): Promise<number>
 }
 
 /** `send`: it was taken; `give-up`: not within the time it is kept; `drop`: too many were waiting. */

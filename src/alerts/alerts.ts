@@ -2,6 +2,8 @@
 
 import type { Actor } from '../keys/key.ts'
 import { randomBase62 } from '../keys/secret.ts'
+import { createInOrder } from '../lib/in-order.ts'
+import type { Known } from '../lib/known.ts'
 import type { Alert, AlertRules, AlertStore, AlertType, Delivery, DeliveryEnd, Item, Receiver, Told } from './alert.ts'
 import { createOutbox, type Standing } from './outbox.ts'
 import { send } from './send.ts'
@@ -13,7 +15,7 @@ export type Holding = { subject: string; period?: string; text: string; facts: O
 export type Rule = {
   type: AlertType
   /** All that holds; undefined: as when it was last looked. */
-  look(): Holding[] | undefined
+  look(): Known<Holding[] | undefined>
   /** Whether nothing is known of a subject now: what was told of it may hold still. */
   isUnknown?(subject: string): boolean
   /** So long after it was told what was over meanwhile is not told again. */
@@ -28,7 +30,8 @@ export type Tested = { receiver: string; ok: boolean; words: string }
 export type Alerts = {
   /** Whether there is anyone to tell. */
   isOn(): boolean
-  look(rules: readonly Rule[]): void
+  /** To be called one after the other. */
+  look(rules: readonly Rule[]): Promise<void>
   /** Sends a test to a receiver, or to all of them, and waits for what comes of it. */
   test(receiver: string | undefined, actor: Actor): Promise<Tested[]>
   standingOf(receiver: string): Standing
@@ -50,19 +53,22 @@ const MOST_ITEMS = 20
 /** Writes that wait for a database in trouble. */
 const MOST_UNWRITTEN = 1_000
 
-export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options): Alerts => {
-  const told = new Map(store.told().map((each) => [each.cause, { ...each, over: false }]))
+export const createAlerts = async ({ store, rules, clock, warn, patienceMs }: Options): Promise<Alerts> => {
+  const told = new Map((await store.told()).map((each) => [each.cause, { ...each, over: false }]))
   /** In their order. The trouble may be that of the very database they are for: alerts go out all the same. */
-  const unwritten: (() => void)[] = []
-  const write = (run: () => void): void => {
+  const unwritten: (() => Promise<void>)[] = []
+  const inOrder = createInOrder()
+  /** Resolves once it is written, or failed to be for now. */
+  const write = (run: () => Promise<void>): Promise<void> => {
     if (unwritten.push(run) > MOST_UNWRITTEN) unwritten.shift()
-    catchUp()
+    return catchUp()
   }
-  const catchUp = (): void => {
+  const catchUp = (): Promise<void> => inOrder(writeAll)
+  const writeAll = async (): Promise<void> => {
     try {
       for (let next = unwritten[0]; next !== undefined; next = unwritten[0]) {
-        next()
-        unwritten.shift()
+        await next()
+        if (unwritten[0] === next) unwritten.shift()
       }
     } catch (cause) {
       if (unwritten.length === 1)
@@ -71,10 +77,10 @@ export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options)
   }
   const outbox = createOutbox({
     receivers: () => rules().receivers,
-    waiting: store.waiting(),
+    waiting: await store.waiting(),
     closed: (delivery: Delivery, end: DeliveryEnd) => {
       if (end !== 'send') warn(LOST[end], { receiver: delivery.receiver, alert: delivery.alert.id })
-      write(() => store.close(delivery, end, ALERTS))
+      void write(() => store.close(delivery, end, ALERTS))
     },
     failed: (receiver, words) => warn(`an alert could not be sent: ${words}`, { receiver }),
     clock,
@@ -84,10 +90,10 @@ export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options)
   const takers = (type: AlertType): Receiver[] =>
     rules().receivers.filter(({ only }) => only === undefined || only.includes(type))
 
-  const lookBy = (rule: Rule): void => {
+  const lookBy = async (rule: Rule): Promise<void> => {
     const { type, quietMs = 0 } = rule
     const to = takers(type)
-    const held = to.length === 0 ? undefined : rule.look()
+    const held = to.length === 0 ? undefined : await rule.look()
     if (held === undefined) return
     const now = clock()
     const causes = new Map(held.map((holding) => [causeOf(type, holding.subject), holding]))
@@ -109,15 +115,15 @@ export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options)
     const deliveries = isFirst || items.length === 0 ? [] : deliveriesOf(alertOf(type, now, items), to)
     for (const cause of forgotten) told.delete(cause)
     for (const mark of marks) told.set(mark.cause, { ...mark, over: false })
-    write(() => store.tell(marks, forgotten, deliveries))
+    await write(() => store.tell(marks, forgotten, deliveries))
     outbox.add(deliveries)
   }
 
   return {
     isOn: () => rules().receivers.length > 0,
-    look: (all) => {
-      catchUp()
-      for (const rule of all) lookBy(rule)
+    look: async (all) => {
+      await catchUp()
+      for (const rule of all) await lookBy(rule)
     },
     test: (name, actor) =>
       Promise.all(
@@ -128,7 +134,7 @@ export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options)
             const alert = alertOf('test', clock(), [{ cause: 'test', text }])
             const sent = await send(receiver, alert, { stop: NEVER, nowMs: clock(), patienceMs })
             if (!sent.ok) return { receiver: receiver.name, ok: false, words: sent.words }
-            write(() => store.close({ alert, receiver: receiver.name }, 'send', actor))
+            await write(() => store.close({ alert, receiver: receiver.name }, 'send', actor))
             return { receiver: receiver.name, ok: true, words: 'it took the test' }
           }),
       ),
@@ -136,7 +142,7 @@ export const createAlerts = ({ store, rules, clock, warn, patienceMs }: Options)
     reconfigured: outbox.retry,
     stop: async () => {
       await outbox.stop()
-      catchUp()
+      await catchUp()
     },
   }
 }

@@ -9,7 +9,7 @@ import { BACKEND_FLAGS, serverAddress } from './backend.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, wholeConfig, withStore } from './data.ts'
 import { CLI_ACTOR, EXIT, failure, type Io, printJson, usageError } from './io.ts'
-import { keptIn } from './kept.ts'
+import { type Kept, keptIn } from './kept.ts'
 
 const CREDENTIAL_FLAGS = {
   'credential-env': {
@@ -71,9 +71,9 @@ export const accountsAdd = command({
     const address = serverAddress(args, io)
     const made =
       address === undefined
-        ? await changing(args, io, 'write', ({ entries }) => {
+        ? await changing(args, io, 'write', async ({ entries }) => {
             const draft = draftOf(entries, input)
-            entries.change(draft.changes, CLI_ACTOR)
+            await entries.change(draft.changes, CLI_ACTOR)
             return { provider: draft.provider, name: draft.name }
           })
         : await (await import('./remote.ts')).remoteCall(address, 'accounts.create', input)
@@ -150,7 +150,7 @@ export const accountsTest = command({
   },
   run: async (args, io) => {
     const whole = wholeConfig(args, io)
-    const config = await withStore(whole, io, 'read', (store) => keptIn(store, whole).entries.config())
+    const config = await withStore(whole, io, 'read', async (store) => (await keptIn(store, whole)).entries.config())
     const findings = await askAll(config, chosenAccounts(config, args.account), io)
     if (args.json)
       printJson(
@@ -168,8 +168,8 @@ export const accountsReseal = command({
   args: { ...DATA_FLAGS, ...JSON_FLAG },
   run: async (args, io) => {
     const lost: string[] = []
-    const resealed = await withStore(requireData(args, io), io, 'read', (store) => {
-      const { credentials } = keptIn(store, requireData(args, io))
+    const resealed = await withStore(requireData(args, io), io, 'read', async (store) => {
+      const { credentials } = await keptIn(store, requireData(args, io))
       return credentials.rotate(() =>
         store.entries.reseal((entry) => {
           const { credential } = entry
@@ -195,10 +195,10 @@ const changing = async <T>(
   args: { config?: string | undefined; data?: string | undefined },
   io: Io,
   mode: 'read' | 'write',
-  change: (kept: ReturnType<typeof keptIn>) => T,
+  change: (kept: Kept) => T | Promise<T>,
 ): Promise<T> => {
   const config = requireData(args, io)
-  return withStore(config, io, mode, (store) => change(keptIn(store, config)))
+  return withStore(config, io, mode, async (store) => change(await keptIn(store, config)))
 }
 
 /** Presets that ask for no credential. */

@@ -46,7 +46,7 @@ export const withStore = async <T>(
   config: Config,
   io: Io,
   mode: 'read' | 'write',
-  use: (store: Store) => T,
+  use: (store: Store) => T | Promise<T>,
 ): Promise<T> => {
   const { openStore } = await import('../store/sqlite/index.ts')
   const path = databasePath(config)
@@ -56,9 +56,9 @@ export const withStore = async <T>(
   const made = mode === 'read' ? `there is no database in ${config.dataDir} yet` : `a new database is made: ${path}`
   if (missing) io.err(`note: ${made}`)
   try {
-    return use(store)
+    return await use(store)
   } finally {
-    store.close()
+    await store.close()
   }
 }
 

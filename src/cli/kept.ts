@@ -8,10 +8,10 @@ import type { Store } from '../store/store.ts'
 
 export type Kept = { entries: Entries; credentials: Credentials }
 
-export const keptIn = (store: Store, config: Config): Kept => {
+export const keptIn = async (store: Store, config: Config): Promise<Kept> => {
   const credentials = createCredentials({ dataDir: config.dataDir, given: config.sealKeys })
   return {
     credentials,
-    entries: createEntries({ base: config, store: store.entries, credentials, changed: () => undefined }),
+    entries: await createEntries({ base: config, store: store.entries, credentials, changed: () => undefined }),
   }
 }

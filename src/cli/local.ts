@@ -20,22 +20,22 @@ import { requireModels } from './read.ts'
 /** The database is opened for each call and closed again; only making a key makes one. */
 export const localBackend = (where: Where, io: Io): Backend => {
   const config = requireData(where, io)
-  const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
+  const read = <T>(use: (store: Store) => T | Promise<T>): Promise<T> => withStore(config, io, 'read', use)
   /** With what stands beside the file. A folder without a database has nothing of that, and is told of elsewhere. */
   const inForce = async (): Promise<Config> =>
-    isAbsent(databasePath(config)) ? config : read((store) => keptIn(store, config).entries.config())
+    isAbsent(databasePath(config)) ? config : read(async (store) => (await keptIn(store, config)).entries.config())
   const shown = (key: Key, { budgets }: Store): ShownKey =>
     shownKey(key, { now: io.now(), calendar: config.calendar, budgets })
   // What an admin has set on the dashboard stands over the file, here as in the server.
-  const settingsOf = (store: Store) =>
-    createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
+  const settingsOf = async (store: Store) =>
+    (await createSettings({ ...config, limits: { ...config.limits } }, store.settings)).values()
   return {
     calendar: async () => config.calendar,
     createKey: async ({ models, ...input }) => {
       const named = models && requireModels('--models', models, await inForce())
-      return withStore(config, io, 'write', (store) => {
-        const usual = settingsOf(store).key_defaults
-        const { key, secret } = store.keys.issue(
+      return withStore(config, io, 'write', async (store) => {
+        const usual = (await settingsOf(store)).key_defaults
+        const { key, secret } = await store.keys.issue(
           {
             ...{ tokensTotal: usual.tokens_total, expiresAt: io.now() + usual.expires_days * DAY_MS },
             ...{ ...input, models: named ?? usual.models },
@@ -57,28 +57,28 @@ export const localBackend = (where: Where, io: Io): Backend => {
     updateKey: async (id, { models, resetUsage, ...change }) => {
       const named = models === undefined ? {} : { models: requireModels('--models', models, await inForce()) }
       const reset = resetUsage ? { tokensUsed: 0 as const } : {}
-      return read((store) => {
+      return read(async (store) => {
         requireKey(store, id)
-        return shown(store.keys.update(id, { ...change, ...named, ...reset }, CLI_ACTOR), store)
+        return shown(await store.keys.update(id, { ...change, ...named, ...reset }, CLI_ACTOR), store)
       })
     },
     revokeKey: (id) =>
-      read((store) => {
+      read(async (store) => {
         requireKey(store, id)
-        return shown(store.keys.revoke(id, CLI_ACTOR), store)
+        return shown(await store.keys.revoke(id, CLI_ACTOR), store)
       }),
     rotateKey: (id, graceMs) =>
-      read((store) => {
+      read(async (store) => {
         requireKey(store, id)
-        const { key, secret } = store.keys.rotate(id, graceMs, CLI_ACTOR)
+        const { key, secret } = await store.keys.rotate(id, graceMs, CLI_ACTOR)
         return { key: shown(key, store), secret }
       }),
     usage: ({ keyId, ...query }) =>
-      read((store) => {
+      read(async (store) => {
         if (keyId !== undefined) requireKey(store, keyId)
-        const labelOf = labelsOf(store, query.by)
-        const ownerOf = ownersOf(store)
-        const { since, rows } = store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
+        const labelOf = await labelsOf(store, query.by)
+        const ownerOf = await ownersOf(store)
+        const { since, rows } = await store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
         return {
           since: isoOrNull(since),
           rows: rows.map((row) => ({
@@ -87,8 +87,8 @@ export const localBackend = (where: Where, io: Io): Backend => {
             ...(query.by === 'key' ? { owner: ownerOf(row.group) } : {}),
             ...(row.serverTools === undefined ? {} : { server_tools: row.serverTools }),
           })),
-          khr_per_usd: settingsOf(store).khr_per_usd,
-          ...shownZone(store.settings),
+          khr_per_usd: (await settingsOf(store)).khr_per_usd,
+          ...(await shownZone(store.settings)),
         }
       }),
     models: async () => {
@@ -100,8 +100,8 @@ export const localBackend = (where: Where, io: Io): Backend => {
       }
     },
     priced: () =>
-      read((store) => {
-        const { entries } = keptIn(store, config)
+      read(async (store) => {
+        const { entries } = await keptIn(store, config)
         const { models, brands, providers, written } = entries.config()
         const kept = entries.list().filter(({ section }) => section === 'models')
         return {
@@ -115,8 +115,8 @@ export const localBackend = (where: Where, io: Io): Backend => {
         }
       }),
     setModels: (models) =>
-      withStore(config, io, 'write', (store) =>
-        keptIn(store, config).entries.change(
+      withStore(config, io, 'write', async (store) =>
+        (await keptIn(store, config)).entries.change(
           models.map(({ name, value }) => ({ section: 'models', name, value })),
           CLI_ACTOR,
         ),

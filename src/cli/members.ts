@@ -83,10 +83,10 @@ export const membersInvite = command({
     if (base === undefined) {
       throw usageError(`--url: found "${args.url}", allowed: an address such as https://gateway.example.`)
     }
-    return withStore(config, io, 'write', (store) => {
+    return withStore(config, io, 'write', async (store) => {
       const membership = createMembership({ store, clock: io.now })
       const role = args.role === 'admin' ? 'admin' : 'member'
-      const invited = membership.inviteNew({ name: args.name, role, limits: DEFAULT_LIMITS }, CLI_ACTOR)
+      const invited = await membership.inviteNew({ name: args.name, role, limits: DEFAULT_LIMITS }, CLI_ACTOR)
       const shown = {
         url: `${base}/dashboard/invite#${invited.token}`,
         name: invited.member.name,
@@ -120,9 +120,9 @@ export const membersRemove = command({
   examples: ['sluice members remove Dara --keep-keys'],
   run: (args, io) => {
     onlyHere(args, io)
-    return withStore(requireData(args, io), io, 'read', (store) => {
-      const { id, name } = namedMember(store, args.name)
-      store.members.remove(id, args['keep-keys'] ? 'keep' : 'revoke', CLI_ACTOR)
+    return withStore(requireData(args, io), io, 'read', async (store) => {
+      const { id, name } = await namedMember(store, args.name)
+      await store.members.remove(id, args['keep-keys'] ? 'keep' : 'revoke', CLI_ACTOR)
       io.out(`${name} is removed${args['keep-keys'] ? '' : ', and their keys are revoked'}.`)
       return EXIT.ok
     })
@@ -143,9 +143,9 @@ export const membersBudget = command({
     onlyHere(args, io)
     const config = requireData(args, io)
     const change = readBudgetFlags(args)
-    return withStore(config, io, 'read', (store) => {
-      const { id, name } = namedMember(store, args.name)
-      if (change.budget !== undefined) store.members.update(id, change, CLI_ACTOR)
+    return withStore(config, io, 'read', async (store) => {
+      const { id, name } = await namedMember(store, args.name)
+      if (change.budget !== undefined) await store.members.update(id, change, CLI_ACTOR)
       printBudget(name, budgetOf('member', id), store, { args, config, io })
       return EXIT.ok
     })
@@ -159,8 +159,8 @@ export const onlyHere = (where: { config?: string | undefined; data?: string | u
   )
 }
 
-export const namedMember = (store: Store, name: string): Member => {
-  const members = store.members.list()
+export const namedMember = async (store: Store, name: string): Promise<Member> => {
+  const members = await store.members.list()
   const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
   if (found !== undefined) return found
   const there = members.map((member) => member.name).join(', ')
@@ -172,16 +172,17 @@ const shownHere = (where: Where, io: Io): Promise<Shown[]> => {
   return withStore(config, io, 'read', (store) => shownMembers(store, config, io))
 }
 
-const shownMembers = (store: Store, { calendar }: Config, io: Io): Shown[] => {
+const shownMembers = async (store: Store, { calendar }: Config, io: Io): Promise<Shown[]> => {
   const keys = store.keys.list()
   const terms = { now: io.now(), calendar, budgets: store.budgets }
-  return store.members.list().map((member) => ({
+  const teams = new Map((await store.teams.list()).map(({ id, name }) => [id, name]))
+  return (await store.members.list()).map((member) => ({
     id: member.id,
     name: member.name,
     role: member.role,
     status: member.active ? 'active' : 'invited',
     keys: keys.filter(({ ownerId, purpose }) => ownerId === member.id && purpose === undefined).length,
-    team: member.teamId === undefined ? null : (store.teams.get(member.teamId)?.name ?? null),
+    team: teams.get(member.teamId ?? '') ?? null,
     budget: shownBudgetOf(budgetOf('member', member.id), terms),
     created_at: iso(member.createdAt),
     invitation_expires_at: isoOrNull(member.invitationExpiresAt),

@@ -24,10 +24,10 @@ export const teamsList = command({
   run: (args, io) => {
     onlyHere(args, io)
     const config = requireData(args, io)
-    return withStore(config, io, 'read', (store) => {
+    return withStore(config, io, 'read', async (store) => {
       const terms = { now: io.now(), calendar: config.calendar, budgets: store.budgets }
-      const members = Map.groupBy(store.members.list(), ({ teamId }) => teamId)
-      const shown = store.teams.list().map(({ id, name, createdAt }) => ({
+      const members = Map.groupBy(await store.members.list(), ({ teamId }) => teamId)
+      const shown = (await store.teams.list()).map(({ id, name, createdAt }) => ({
         id,
         name,
         members: (members.get(id) ?? []).map((member) => member.name),
@@ -57,8 +57,8 @@ export const teamsCreate = command({
   run: (args, io) => {
     onlyHere(args, io)
     const budget = readBudgetFlags(args)
-    return withStore(requireData(args, io), io, 'write', (store) => {
-      const { name } = store.teams.add({ name: cleanName(args.team), ...budget }, CLI_ACTOR)
+    return withStore(requireData(args, io), io, 'write', async (store) => {
+      const { name } = await store.teams.add({ name: cleanName(args.team), ...budget }, CLI_ACTOR)
       io.out(`The team ${name} is there; "sluice teams add" puts members into it.`)
       return EXIT.ok
     })
@@ -72,10 +72,10 @@ export const teamsAdd = command({
   examples: ['sluice teams add Blue Dara'],
   run: (args, io) => {
     onlyHere(args, io)
-    return withStore(requireData(args, io), io, 'read', (store) => {
-      const { id, name } = namedTeam(store, args.team)
-      const member = namedMember(store, args.member)
-      store.members.update(member.id, { teamId: id }, CLI_ACTOR)
+    return withStore(requireData(args, io), io, 'read', async (store) => {
+      const { id, name } = await namedTeam(store, args.team)
+      const member = await namedMember(store, args.member)
+      await store.members.update(member.id, { teamId: id }, CLI_ACTOR)
       io.out(`${member.name} is in the team ${name}.`)
       return EXIT.ok
     })
@@ -88,11 +88,11 @@ export const teamsLeave = command({
   args: { team: TEAM, member: MEMBER, ...DATA_FLAGS },
   run: (args, io) => {
     onlyHere(args, io)
-    return withStore(requireData(args, io), io, 'read', (store) => {
-      const { id, name } = namedTeam(store, args.team)
-      const member = namedMember(store, args.member)
+    return withStore(requireData(args, io), io, 'read', async (store) => {
+      const { id, name } = await namedTeam(store, args.team)
+      const member = await namedMember(store, args.member)
       if (member.teamId !== id) throw failure(`${member.name} is not in the team ${name}.`)
-      store.members.update(member.id, { teamId: null }, CLI_ACTOR)
+      await store.members.update(member.id, { teamId: null }, CLI_ACTOR)
       io.out(`${member.name} is in no team now.`)
       return EXIT.ok
     })
@@ -105,9 +105,9 @@ export const teamsRemove = command({
   args: { team: TEAM, ...DATA_FLAGS },
   run: (args, io) => {
     onlyHere(args, io)
-    return withStore(requireData(args, io), io, 'read', (store) => {
-      const { id, name } = namedTeam(store, args.team)
-      store.teams.remove(id, CLI_ACTOR)
+    return withStore(requireData(args, io), io, 'read', async (store) => {
+      const { id, name } = await namedTeam(store, args.team)
+      await store.teams.remove(id, CLI_ACTOR)
       io.out(`The team ${name} is removed.`)
       return EXIT.ok
     })
@@ -123,17 +123,17 @@ export const teamsBudget = command({
     onlyHere(args, io)
     const config = requireData(args, io)
     const change = readBudgetFlags(args)
-    return withStore(config, io, 'read', (store) => {
-      const { id, name } = namedTeam(store, args.team)
-      if (change.budget !== undefined) store.teams.update(id, change, CLI_ACTOR)
+    return withStore(config, io, 'read', async (store) => {
+      const { id, name } = await namedTeam(store, args.team)
+      if (change.budget !== undefined) await store.teams.update(id, change, CLI_ACTOR)
       printBudget(name, budgetOf('team', id), store, { args, config, io })
       return EXIT.ok
     })
   },
 })
 
-const namedTeam = (store: Store, name: string): Team => {
-  const teams = store.teams.list()
+const namedTeam = async (store: Store, name: string): Promise<Team> => {
+  const teams = await store.teams.list()
   const found = teams.find((team) => team.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
   if (found !== undefined) return found
   const there = teams.map((team) => team.name).join(', ')

@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { MOST_SESSION_DAYS } from '../admin-api/bounds.ts'
 import type { Config } from '../config.ts'
 import type { Actor } from '../keys/key.ts'
+import { createInOrder } from '../lib/in-order.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import type { SettingStore } from '../members/member.ts'
 import { SESSION_DAYS } from '../members/sessions.ts'
@@ -42,12 +43,14 @@ export type Settings = {
   overridden(): SettingName[]
   /** The configuration was reloaded: these settings still override it. */
   rebase(config: Config): void
-  /** In force at once. Null returns to the configuration's value. */
-  change(patch: { [name in SettingName]?: SettingValues[name] | null }, actor: Actor): void
+  /** Reads what another process has changed; in force then. */
+  refresh(): Promise<void>
+  /** In force once it is written. Null returns to the configuration's value. */
+  change(patch: { [name in SettingName]?: SettingValues[name] | null }, actor: Actor): Promise<void>
 }
 
 /** `config` is the gateway's own copy: the values in force are written into it, and read from there. */
-export const createSettings = (config: Config, store: SettingStore): Settings => {
+export const createSettings = async (config: Config, store: SettingStore): Promise<Settings> => {
   const baseOf = (given: Config): SettingValues => ({
     khr_per_usd: given.khrPerUsd,
     retention_days: given.retentionMs / DAY_MS,
@@ -61,38 +64,46 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
   let set: Partial<SettingValues> = {}
   let values = base
 
-  const load = (): void => {
-    const stored = store.read()
+  const inOrder = createInOrder()
+  const load = async (): Promise<void> => {
+    const stored = await store.read()
     set = Object.fromEntries(
       Object.entries(SCHEMAS).flatMap(([name, schema]) =>
         name in stored && Value.Check(schema, stored[name]) ? [[name, stored[name]]] : [],
       ),
     )
+    apply()
+  }
+  const apply = (): void => {
     values = { ...base, ...set }
     config.khrPerUsd = values.khr_per_usd
     config.retentionMs = values.retention_days * DAY_MS
     Object.assign(config.limits, values.limits)
   }
-  load()
+  await load()
 
   return {
     values: () => values,
     overridden: () => Object.keys(set) as SettingName[],
     rebase(given) {
       base = baseOf(given)
-      load()
+      apply()
     },
-    change(patch, actor) {
-      store.write(patch, actor)
-      load()
-    },
+    refresh: () => inOrder(load),
+    change: (patch, actor) =>
+      inOrder(async () => {
+        await store.write(patch, actor)
+        await load()
+      }),
   }
 }
 
 const Zone = Type.Object({ zone: Type.String(), since: Type.String(), before: Type.String() })
 
 /** By which time zone the sums of days are kept: since when, and by which before; UTC from the beginning where none was noted. */
-export const zoneIn = (store: Pick<SettingStore, 'read'>): { zone: string; since?: string; before?: string } => {
-  const { time_zone: noted } = store.read()
+export const zoneIn = async (
+  store: Pick<SettingStore, 'read'>,
+): Promise<{ zone: string; since?: string; before?: string }> => {
+  const { time_zone: noted } = await store.read()
   return Value.Check(Zone, noted) ? noted : { zone: 'UTC' }
 }

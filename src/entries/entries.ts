@@ -11,6 +11,7 @@ import { startWarnings } from '../config/start.ts'
 import type { Config, Problem } from '../config.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Actor } from '../keys/key.ts'
+import { createInOrder } from '../lib/in-order.ts'
 import { presetNamed } from '../provider/presets/index.ts'
 import type { EntryChange, EntryStore, KeptEntry, Section } from '../store/entries.ts'
 import type { Bound, Credentials } from './credentials.ts'
@@ -29,13 +30,13 @@ export type Entries = {
   config(): Config
   list(): ShownEntry[]
   /** The configuration was read again: what is in force then. */
-  rebase(base: Config): Config
+  rebase(base: Config): Promise<Config>
   /** Looks for what other processes have changed. */
-  refresh(): void
+  refresh(): Promise<void>
   /** The configuration as it would become. Throws `invalid_request` that names the member. */
   tried(changes: readonly Change[]): Config
-  /** In force at once, all or none. Throws as `tried` does, and `not_found` for the removal of what is not there. */
-  change(changes: readonly Change[], actor: Actor): void
+  /** In force once they are written, all or none. Throws as `tried` does, and `not_found` for the removal of what is not there. */
+  change(changes: readonly Change[], actor: Actor): Promise<void>
 }
 
 type EntriesOptions = {
@@ -53,19 +54,21 @@ type Fitted = { sound: Candidate[]; resting: Map<string, string>; config: Config
 
 export const accountName = (provider: string, name: string): string => `${provider}/${name}`
 
-export const createEntries = ({ base: given, store, credentials, changed }: EntriesOptions): Entries => {
+export const createEntries = async ({ base: given, store, credentials, changed }: EntriesOptions): Promise<Entries> => {
+  const inOrder = createInOrder()
   let base = given
   let revision = ''
   let kept: KeptEntry[] = []
   let fitted: Fitted = { sound: [], resting: new Map(), config: base }
 
-  const load = (): void => {
+  const load = async (): Promise<void> => {
     // Before the entries: what comes between the two is looked for again.
-    revision = store.revision()
-    kept = store.list()
+    const read = await store.revision()
+    kept = await store.list()
+    revision = read
     fitted = fit(base, kept, credentials)
   }
-  load()
+  await load()
 
   const tried: Entries['tried'] = (changes) => {
     for (const change of changes) checkChange(change)
@@ -87,29 +90,32 @@ export const createEntries = ({ base: given, store, credentials, changed }: Entr
   return {
     config: () => fitted.config,
     list: () => kept.map((entry) => ({ ...entry, problem: fitted.resting.get(idOf(entry)) })),
-    rebase(next) {
-      base = next
-      load()
-      return fitted.config
-    },
-    refresh() {
-      if (store.revision() === revision) return
-      load()
-      changed(fitted.config)
-    },
+    rebase: (next) =>
+      inOrder(async () => {
+        base = next
+        await load()
+        return fitted.config
+      }),
+    refresh: () =>
+      inOrder(async () => {
+        if ((await store.revision()) === revision) return
+        await load()
+        changed(fitted.config)
+      }),
     tried,
-    change(changes, actor) {
-      for (const change of changes)
-        if (change.value === undefined && !kept.some((entry) => idOf(entry) === idOf(change)))
-          throw new GatewayError('not_found', NONE_SUCH[change.section])
-      tried(changes)
-      store.change(
-        changes.map((change) => ({ ...change, next: () => nextOf(change, credentials) })),
-        actor,
-      )
-      load()
-      changed(fitted.config)
-    },
+    change: (changes, actor) =>
+      inOrder(async () => {
+        for (const change of changes)
+          if (change.value === undefined && !kept.some((entry) => idOf(entry) === idOf(change)))
+            throw new GatewayError('not_found', NONE_SUCH[change.section])
+        tried(changes)
+        await store.change(
+          changes.map((change) => ({ ...change, next: () => nextOf(change, credentials) })),
+          actor,
+        )
+        await load()
+        changed(fitted.config)
+      }),
   }
 }
 

@@ -90,8 +90,8 @@ const handle = async (
 ): Promise<Response> => {
   const heading: Heading = { id: requestId(), wire: 'responses', limitHeaders: {}, dropped: [] }
   try {
-    const key = authenticated(gateway, request)
-    const answer = gateway.store.background.find(key.id, id)
+    const key = await authenticated(gateway, request)
+    const answer = await gateway.store.background.find(key.id, id)
     const kept = answer === undefined ? await keptAnswer(gateway, request, { keyId: key.id, id, what }) : undefined
     if (kept !== undefined) return json(heading, kept)
     const target = answer && targetOf(gateway, answer)
@@ -142,14 +142,14 @@ const remove = async (gateway: Gateway, { heading, answer, target, caller }: Ans
   await cancelAnswer(gateway, target, answer, caller)
   // Once it is deleted, nobody can say what it has used: its settlement must be durable first.
   try {
-    gateway.ledger.flush()
+    await gateway.ledger.flush()
   } catch (cause) {
     throw notRecorded(cause)
   }
   const url = answerEndpoint(target.account, answer.id)
   const { text } = await requestJson(gateway, target, answer, caller, { method: 'DELETE', url })
   try {
-    gateway.store.background.forget(answer)
+    await gateway.store.background.forget(answer)
   } catch {
     // The answer is gone all the same; its record is pruned with its exchange.
   }

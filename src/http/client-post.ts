@@ -6,9 +6,9 @@ import type { JsonObject } from '../ir/json.ts'
 import type { Operation, Wire } from '../ir/wire.ts'
 import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
-import { requireInForce } from '../keys/status.ts'
 import { type Ticket, UNLIMITED } from '../ledger/limits.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
+import { type Known, onceKnown } from '../lib/known.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openInTurns, openText } from '../relay/client-body.ts'
@@ -21,6 +21,7 @@ import type { CheckName, Refusal } from '../store/refusals.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientAddress } from './address.ts'
 import { admit, type Check, REQUESTS, requireWire } from './admit.ts'
+import { requireShown } from './authenticated.ts'
 import { expandable, isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 import { requireServerTools } from './server-tools.ts'
@@ -64,7 +65,8 @@ export const answerPost = async (
   let key: Key | undefined
   let post: Post | undefined
   try {
-    key = gateway.store.keys.authenticate(request.headers)
+    const shown = gateway.store.keys.authenticate(request.headers)
+    key = shown instanceof Promise ? await shown : shown
     requireAddress(key, address)
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
@@ -219,7 +221,8 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   post.tag = tagOf(post.request.headers)
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
-  requireStill(gateway, post)
+  const still = requireStill(gateway, post)
+  if (still !== undefined) await still
   const asSent = await (form === undefined
     ? openInTurns(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
     : gateway.turns(bytes.byteLength, () => openForm(bytes, form)))
@@ -229,15 +232,19 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
-export const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request, address }: Post): void => {
-  if (keys.changes() === changes) requireInForce(key, clock())
-  else requireAddress(keys.authenticate(request.headers), address)
-}
+export const requireStill = (gateway: Gateway, { key, changes, request, address }: Post): Known<void> =>
+  requireShown(gateway, { key, changes, headers: request.headers, address })
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
 /** `edits`: those that resolve its references to earlier answers. */
-const opened = (gateway: Gateway, post: Post, check: Check, asSent: ClientBody, edits: readonly Edit[]): Opened => {
+const opened = (
+  gateway: Gateway,
+  post: Post,
+  check: Check,
+  asSent: ClientBody,
+  edits: readonly Edit[],
+): Known<Opened> => {
   const { asked, wire, key } = post
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
@@ -261,9 +268,12 @@ const opened = (gateway: Gateway, post: Post, check: Check, asSent: ClientBody, 
   requireSight(bodyWire, body, model)
   const { catalogue, config } = gateway
   const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
-  if (within !== undefined) requireServerTools(gateway, key, within.hosted)
-  if (within !== undefined && !translates(gateway, bodyWire, model.id)) within.edits(model.provider)
-  return { bodyWire, asSent, body, model, within }
+  const all = { bodyWire, asSent, body, model, within }
+  if (within === undefined) return all
+  return onceKnown(requireServerTools(gateway, key, within.hosted), () => {
+    if (!translates(gateway, bodyWire, model.id)) within.edits(model.provider)
+    return all
+  })
 }
 
 /** Some editors send bodies of the responses wire to the chat-completions path, and expect chat completions in return. */

@@ -12,7 +12,7 @@ export const guarded = async (
 ): Promise<Response> => {
   const id = requestId()
   try {
-    const key = authenticated(gateway, request)
+    const key = await authenticated(gateway, request)
     return Response.json(await answer(key), { headers: { 'x-request-id': id, 'cache-control': 'no-store' } })
   } catch (thrown) {
     return errorResponse(reported(gateway.log, thrown, { request: id }), id, undefined)

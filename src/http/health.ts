@@ -3,8 +3,6 @@
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import { targetName } from '../relay/health.ts'
-import { patiently } from '../store/patience.ts'
-import { isBusy } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { ENDPOINTS, pathsOf } from './endpoints.ts'
 
@@ -49,19 +47,11 @@ const probing = (gateway: Gateway): (() => boolean) => {
   let probedAt = Number.NEGATIVE_INFINITY
   let good = true
   let probing = false
-  const probe = (): void => {
-    try {
-      gateway.store.probe()
-      good = true
-    } catch (cause) {
-      good &&= isBusy(cause)
-      throw cause
-    }
-  }
   const look = async (): Promise<void> => {
     probing = true
     try {
-      await patiently(probe)
+      await gateway.store.probe()
+      good = true
     } catch {
       good = false
     } finally {

@@ -41,7 +41,7 @@ const classesAsked = ({ service_tier: tier, speed, inference_geo: geo }: JsonObj
 /** In a scope of its own: what `begin` leaves behind lives as long as the exchange, and would hold the body. */
 const leastInputOf = (body: ClientBody) => (): number => body.leastInput
 
-const recheckOf = (gateway: Gateway, post: Post) => (): void => requireStill(gateway, post)
+const recheckOf = (gateway: Gateway, post: Post) => () => requireStill(gateway, post)
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { asked, wire, request, id, key, ticket, address } = post

@@ -4,12 +4,18 @@ import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
 import { allOf, permitsTool } from '../keys/server-tools.ts'
+import { type Known, onceKnown } from '../lib/known.ts'
+import type { Member } from '../members/member.ts'
 import type { HostedTool } from '../wire/tools/within.ts'
 
 /** Throws `permission_denied` that names the first tool the key may not use, and those it may. */
-export const requireServerTools = (gateway: Gateway, key: Key, hosted: readonly HostedTool[]): void => {
+export const requireServerTools = (gateway: Gateway, key: Key, hosted: readonly HostedTool[]): Known<void> => {
   if (hosted.length === 0) return
   const owner = key.ownerId === undefined ? undefined : gateway.store.members.get(key.ownerId)
+  return onceKnown(owner, (known) => requireTools(gateway, key, hosted, known))
+}
+
+const requireTools = (gateway: Gateway, key: Key, hosted: readonly HostedTool[], owner: Member | undefined): void => {
   const theirs = owner?.role === 'member' ? owner.limits.serverTools : undefined
   const allowed = allOf([gateway.config.serverTools, theirs, key.serverTools])
   const refused = hosted.find(({ name }) => !permitsTool(allowed, name))

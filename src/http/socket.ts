@@ -4,9 +4,7 @@
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway, SocketEnd, SocketPeer } from '../gateway.ts'
 import { asObject, asText, isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
-import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
-import { requireInForce } from '../keys/status.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
 import { FrameReader } from '../lib/sse.ts'
 import type { OpenSocket } from '../observe/sockets.ts'
@@ -16,6 +14,7 @@ import { listOf } from '../wire/responses/references.ts'
 import { BODY_EDITS, clientEvent, errorEvent, onLane, steerFailed, tooOld, warmedUp } from '../wire/responses/socket.ts'
 import { clientAddress } from './address.ts'
 import { REQUESTS } from './admit.ts'
+import { requireShown } from './authenticated.ts'
 import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
@@ -238,13 +237,15 @@ export const createSocket = (
   const self: OpenSocket = {
     id,
     check() {
-      const { keys } = gateway.store
-      try {
-        if (keys.changes() === changes) requireInForce(key, gateway.clock())
-        else requireAddress(keys.authenticate(handshake.headers), address)
-      } catch (thrown) {
+      const refused = (thrown: unknown): void => {
         // Amid an answer it would be taken for the answer's own end.
         if (thrown instanceof GatewayError) end(() => void refuseWith(thrown).then(outOfForce))
+      }
+      try {
+        const still = requireShown(gateway, { key, changes, headers: handshake.headers, address })
+        if (still instanceof Promise) still.catch(refused)
+      } catch (thrown) {
+        refused(thrown)
       }
     },
     drain: () => end(() => peer?.close(GOING_AWAY, 'The gateway is stopping.')),

@@ -14,7 +14,7 @@ import { createSocket } from './socket.ts'
 const PATHS: ReadonlySet<string> = new Set(pathsOf('/v1/responses'))
 
 /** The answer to a request for a WebSocket; undefined for any other, and where none is spoken. */
-export const upgrade = (gateway: Gateway, request: Request): Response | undefined => {
+export const upgrade = async (gateway: Gateway, request: Request): Promise<Response | undefined> => {
   if (!gateway.config.websockets || request.method !== 'GET' || !wantsWebSocket(request)) return undefined
   const { pathname } = new URL(request.url)
   if (!PATHS.has(pathname.replace(/\/$/, ''))) return undefined
@@ -23,7 +23,7 @@ export const upgrade = (gateway: Gateway, request: Request): Response | undefine
   let key: Key | undefined
   try {
     const { keys } = gateway.store
-    key = keys.authenticate(request.headers)
+    key = await keys.authenticate(request.headers)
     requireAddress(key, address)
     shed(gateway)
     const socket = createSocket(gateway, request, { key, changes: keys.changes() })

@@ -9,13 +9,13 @@ export type Budgets = {
   get(id: BudgetId): Budget | undefined
   list(): Budget[]
   /** Null: there is none any more. What was used stays where only the terms change. Throws `invalid_request` for what is no budget. */
-  set(id: BudgetId, terms: BudgetTerms | null, actor: Actor): Budget | undefined
+  set(id: BudgetId, terms: BudgetTerms | null, actor: Actor): Promise<Budget | undefined>
   /** Sets what was used back to 0: for a new period, or by an admin. */
-  renew(id: BudgetId, actor?: Actor): void
+  renew(id: BudgetId, actor?: Actor): Promise<void>
   /** What a member or a team is called, or a key. */
-  nameOf(id: BudgetId): string | undefined
+  nameOf(id: BudgetId): Promise<string | undefined>
   /** The marks that were passed after a row (0: all), oldest first. */
-  marks(after: number, limit: number): BudgetMark[]
+  marks(after: number, limit: number): Promise<BudgetMark[]>
   /** Calls once marks were passed and are durable, until the returned function is called. */
   onMarks(listener: () => void): () => void
 }

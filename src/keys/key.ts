@@ -82,9 +82,9 @@ export type Keys = {
   /**
    * The key a request shows. Throws `missing_api_key`, or `invalid_api_key` for one that is unknown, expired or
    * revoked, or for an `Authorization` header without a usable bearer token. Hot path: no query for a key
-   * that is known.
+   * that is known, and no promise.
    */
-  authenticate(headers: Headers): Key
+  authenticate(headers: Headers): Key | Promise<Key>
   /** How often keys have been changed so far, their usage apart: what was authenticated before may not be valid any more. */
   changes(): number
   /** The version of a key as it is known here: it grows with every change to it, whichever process makes it. */
@@ -93,14 +93,14 @@ export type Keys = {
   get(id: string): Key | undefined
   list(): Key[]
   /** The secret is returned once and never stored. */
-  issue(input: NewKey, actor: Actor): { key: Key; secret: string }
+  issue(input: NewKey, actor: Actor): Promise<{ key: Key; secret: string }>
   /** Throws `not_found` for an unknown id, here and below. */
-  update(id: string, patch: KeyPatch, actor: Actor): Key
+  update(id: string, patch: KeyPatch, actor: Actor): Promise<Key>
   /** Sets the used tokens back to 0 for a new period, and takes back what was added for the one before. */
-  renew(id: string): Key
-  revoke(id: string, actor: Actor): Key
+  renew(id: string): Promise<Key>
+  revoke(id: string, actor: Actor): Promise<Key>
   /** A new secret; the old one stays valid for `graceMs`. */
-  rotate(id: string, graceMs: number, actor: Actor): { key: Key; secret: string }
+  rotate(id: string, graceMs: number, actor: Actor): Promise<{ key: Key; secret: string }>
 }
 
 /** Whether a key may use a model, by its catalogue id. */

@@ -14,10 +14,10 @@ export type BackgroundAnswer = {
 
 /** Writes are durable at once, and throw a StoreError. Records are kept as long as exchanges are. */
 export type BackgroundStore = {
-  keep(answer: BackgroundAnswer): void
+  keep(answer: BackgroundAnswer): Promise<void>
   /** A key's own answer by its id. */
-  find(keyId: string, id: string): BackgroundAnswer | undefined
+  find(keyId: string, id: string): Promise<BackgroundAnswer | undefined>
   /** The answer of an exchange. */
-  of(exchangeId: string): BackgroundAnswer | undefined
-  forget(answer: BackgroundAnswer): void
+  of(exchangeId: string): Promise<BackgroundAnswer | undefined>
+  forget(answer: BackgroundAnswer): Promise<void>
 }

@@ -4,8 +4,8 @@ import { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Budget, BudgetId, Spent } from '../keys/budget.ts'
 import { type Calendar, UTC } from '../lib/calendar.ts'
-import { START_TRIES } from '../store/patience.ts'
-import { isBusy, type Store } from '../store/store.ts'
+import { patiently, START_TRIES } from '../store/patience.ts'
+import { isBusy, type SqliteStore } from '../store/store.ts'
 import { admit, requireLeft } from './admission.ts'
 import { type Bound, boundOf, mostOf, type Per, quotaOf, TOKENS } from './bounds.ts'
 import type { Prices } from './cost.ts'
@@ -17,7 +17,7 @@ import { createTags } from './tags.ts'
 import { createWriter, type Timers } from './writer.ts'
 
 type LedgerOptions = {
-  store: Pick<Store, 'keys' | 'budgets' | 'journal'>
+  store: Pick<SqliteStore, 'keys' | 'budgets' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number
   /** The prices in force: an exchange is billed by those it began with. */
@@ -98,8 +98,8 @@ export const createLedger = ({
   const bound = (budget: Budget, per = NO_PRICE): Bound => {
     const of = heldOf.get(budget.id) ?? NOTHING
     return budget.unit === 'usd'
-      ? boundOf(budget, of.microUsd, per, calendar, budgets.nameOf)
-      : boundOf(budget, of.tokens, TOKENS, calendar, budgets.nameOf)
+      ? boundOf(budget, of.microUsd, per, calendar, journal.nameOf)
+      : boundOf(budget, of.tokens, TOKENS, calendar, journal.nameOf)
   }
 
   /** Charges the key and has the settlement written. */
@@ -216,7 +216,7 @@ export const createLedger = ({
       requireLeft(quotaOf(key, 0, calendar))
       for (const budget of budgets.of(key)) requireLeft(bound(budget))
     },
-    flush: writer.flush,
+    flush: () => patiently(writer.flush),
   }
 }
 

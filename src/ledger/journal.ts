@@ -3,6 +3,7 @@
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { BudgetId, Spent } from '../keys/budget.ts'
+import type { BackgroundAnswer } from './background.ts'
 import type { Settlement } from './ledger.ts'
 
 /** An open exchange. `row` is its number in the store, set by the write that makes it durable. */
@@ -64,9 +65,14 @@ export type Batch = {
   settled: SettledExchange[]
 }
 
+/** The ledger's durable side where one process keeps the books, and all of it is synchronous. */
 export type Journal = {
   /** What a key is billed as on a day, by its own words. */
   tags(keyId: string, day: number): string[]
+  /** What a member or a team is called, or a key. */
+  nameOf(budget: BudgetId): string | undefined
+  /** The answer that is made in the background of an exchange, where there is one. */
+  answerOf(exchangeId: string): BackgroundAnswer | undefined
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
    * Throws a StoreError where another process is the writer. `writeSettled` is called before this process reads

@@ -42,23 +42,23 @@ export type AnswerStore = {
    * Writes pieces of a large answer ahead. Nobody finds them until it is kept. Returns what it goes on by. Absent where there
    * is no other place for them than memory.
    */
-  stage?(staged: number | undefined, pieces: readonly Piece[]): number
+  stage?(staged: number | undefined, pieces: readonly Piece[]): Promise<number>
   /** False where the answer that it continues has been forgotten: then it is not kept. */
-  keep(answer: NewAnswer, pieces: readonly Piece[], bounds: Bounds, staged?: number): boolean
+  keep(answer: NewAnswer, pieces: readonly Piece[], bounds: Bounds, staged?: number): Promise<boolean>
   /** Notes where answers are that their providers keep. */
-  place(places: readonly Place[], bounds: Bounds): void
+  place(places: readonly Place[], bounds: Bounds): Promise<void>
   /** A key's own answer by its id. */
-  find(keyId: string, id: string): KeptAnswer | undefined
+  find(keyId: string, id: string): Promise<KeptAnswer | undefined>
   /** The key's own answer that holds an item. */
-  withItem(keyId: string, itemId: string): KeptAnswer | undefined
+  withItem(keyId: string, itemId: string): Promise<KeptAnswer | undefined>
   /** The pieces of a part in their order; `from`: which is the first. */
-  read(row: number, part: Part, from: number, most: number): string[]
+  read(row: number, part: Part, from: number, most: number): Promise<string[]>
   /** Counts the conversation of an answer as used now. */
-  use(answer: KeptAnswer): void
+  use(answer: KeptAnswer): Promise<void>
   /** False where the key has no such answer. Its pieces go by and by: see `sweep`. */
-  forget(keyId: string, id: string): boolean
+  forget(keyId: string, id: string): Promise<boolean>
   /** Removes what was forgotten: about so many pieces at most. Returns how many, 0 when none are left. */
-  sweep(most: number): number
+  sweep(most: number): Promise<number>
   /** Forgets conversations used last before then, those past the bounds, and those of revoked keys: so many at most. Returns how many. */
-  prune(beforeMs: number, bounds: Bounds, most: number): number
+  prune(beforeMs: number, bounds: Bounds, most: number): Promise<number>
 }

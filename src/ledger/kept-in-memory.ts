@@ -86,19 +86,19 @@ export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string
   }
 
   return {
-    keep: (answer, pieces, bounds) => keep(answer, pieces, bounds),
-    place(places, bounds) {
+    keep: async (answer, pieces, bounds) => keep(answer, pieces, bounds),
+    async place(places, bounds) {
       for (const { keyId, id, account } of places) keep({ keyId, id, items: [], place: account }, [], bounds)
     },
-    find: (keyId, id) => answers.get(named(keyId, id)),
-    withItem: (keyId, itemId) => items.get(named(keyId, itemId)),
-    read: (row, part, from, most) =>
+    find: async (keyId, id) => answers.get(named(keyId, id)),
+    withItem: async (keyId, itemId) => items.get(named(keyId, itemId)),
+    read: async (row, part, from, most) =>
       (byRow.get(row) ?? [])
         .filter((piece) => piece.part === part)
         .slice(from, from + most)
         .map(({ text }) => text),
-    use: (answer) => useNow((answer as Held).conversation),
-    forget(keyId, id) {
+    use: async (answer) => useNow((answer as Held).conversation),
+    async forget(keyId, id) {
       const held = answers.get(named(keyId, id))
       if (held !== undefined) remove(held)
       return held !== undefined
@@ -107,8 +107,8 @@ export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string
       for (const conversation of conversations)
         if (conversation.keyId === keyId) for (const each of conversation.answers) remove(each)
     },
-    sweep: () => 0,
-    prune: () => 0,
+    sweep: async () => 0,
+    prune: async () => 0,
   }
 }
 

@@ -41,7 +41,7 @@ export type ReserveAsk = {
   /** The provider takes no cap: the whole output is reserved, or the request is refused. */
   fixed?: boolean | undefined
   /** Throws where the key is not what its client has shown any more; asked where another process has changed it. */
-  recheck?: () => void
+  recheck?: () => void | Promise<void>
 }
 
 /**
@@ -165,6 +165,6 @@ export type Ledger = {
   heldOf(budget: BudgetId): Spent
   /** Throws `quota_exhausted` where a key has nothing left, in its quota or in a budget that it counts against. */
   requireLeft(key: Key): void | Promise<void>
-  /** Writes what is pending. Throws a StoreError, one that `isBusy` while another process is writing. */
-  flush(): void
+  /** Writes what is pending, and waits a while for another process that is writing. Throws a StoreError. */
+  flush(): Promise<void>
 }

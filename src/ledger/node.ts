@@ -226,7 +226,7 @@ export const createNodeLedger = ({
       if (verdict.reservation !== undefined) return verdict.reservation
       if (verdict.again === 'key') {
         await refresh()
-        recheck?.()
+        await recheck?.()
         ask.keysSeen = keys.versionOf(key.id)
       } else if (leastInput !== undefined) ask.leastInput = leastInput()
     }
@@ -282,7 +282,7 @@ export const createNodeLedger = ({
       const verdict = await asked({ do: 'look', id: '', keyId: key.id })
       if (verdict.error !== undefined) throw fromShared(verdict.error)
     },
-    flush: nothing,
+    flush: async () => undefined,
   }
 
   return {

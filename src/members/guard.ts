@@ -14,7 +14,7 @@ export type Guard = {
   guarded<T>(
     account: string,
     peer: string | undefined,
-    memberId: () => string | undefined,
+    memberId: () => Promise<string | undefined>,
     check: () => Promise<T>,
   ): Promise<T>
   /** Whether the audit takes one more row of an account: sign-ins must not fill it. */
@@ -36,10 +36,9 @@ const MOST_REFUSALS_TOLD = 30
 type GuardOptions = {
   sessions: Pick<SessionStore, 'refuse'>
   clock: () => number
-  patiently: <T>(write: () => T) => Promise<T>
 }
 
-export const createGuard = ({ sessions, clock, patiently }: GuardOptions): Guard => {
+export const createGuard = ({ sessions, clock }: GuardOptions): Guard => {
   const counting = (most: number): Attempts => createAttempts({ clock, most, windowMs: ATTEMPTS_MS })
   const perPeer = counting(MOST_PER_PEER)
   const fromPeer = counting(MOST_FROM_PEER_FOR_ACCOUNT)
@@ -89,11 +88,15 @@ export const createGuard = ({ sessions, clock, patiently }: GuardOptions): Guard
         const refused = error instanceof GatewayError && error.code === 'invalid_api_key'
         if (!refused) unrecorded++
         else if (tell(account, true)) {
-          await patiently(() => {
-            const by = error.param === 'code' ? 'code' : 'password'
-            sessions.refuse(memberId(), { peer, unrecorded, by })
-            unrecorded = 0
-          })
+          const by = error.param === 'code' ? 'code' : 'password'
+          const told = unrecorded
+          unrecorded = 0
+          try {
+            await sessions.refuse(await memberId(), { peer, unrecorded: told, by })
+          } catch (cause) {
+            unrecorded += told
+            throw cause
+          }
         }
         throw error
       }

@@ -54,38 +54,48 @@ export const DEFAULT_LIMITS: MemberLimits = {
 
 /** The durable side of members: hashes in, never secrets. Every change writes its audit row in the same transaction. */
 export type MemberStore = {
-  list(): Member[]
-  get(id: string): Member | undefined
+  list(): Promise<Member[]>
+  get(id: string): Promise<Member | undefined>
   /** Whether someone can sign in and administer. */
-  hasAdmin(): boolean
+  hasAdmin(): Promise<boolean>
   /** The password's hash beside its member, by name without regard to case; undefined: no such active member. */
-  credentials(name: string): { member: Member; passwordHash: string } | undefined
+  credentials(name: string): Promise<{ member: Member; passwordHash: string } | undefined>
+  /** Makes the first admin; undefined where someone can sign in and administer already. Throws like `add`. */
+  setUp(input: FirstMember, actor: Actor): Promise<Member | undefined>
   /** With an invitation at once where it is given. Throws `invalid_request` when the name is taken, here and in `update`. */
-  add(input: NewMember, actor: Actor): Member
+  add(input: NewMember, actor: Actor): Promise<Member>
   /**
    * Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. Who is no admin any more
    * loses what they made as one and what still lets people in: admin tokens and links.
    */
-  update(id: string, patch: MemberPatch, actor: Actor): Member
-  invite(id: string, invitation: Invitation, actor: Actor): Member
+  update(id: string, patch: MemberPatch, actor: Actor): Promise<Member>
+  invite(id: string, invitation: Invitation, actor: Actor): Promise<Member>
   /** The member a link is for, while it can be used: until it expires, or who made it is no admin any more. */
-  invited(hash: string, now: number): { member: Member; endsFactor: boolean } | undefined
+  invited(hash: string, now: number): Promise<{ member: Member; endsFactor: boolean } | undefined>
   /**
    * Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions and, where
    * there was a password before, the admin tokens and links that were made under it.
    */
-  accept(hash: string, passwordHash: string, now: number): Member | undefined
-  /** Ends all sessions, and opens the one given in their place. */
-  setPassword(id: string, passwordHash: string, renewed: NewSession | undefined, actor: Actor): void
+  accept(hash: string, passwordHash: string, now: number): Promise<Member | undefined>
+  /**
+   * Ends all sessions, and opens the one given in their place. False, with nothing changed, where the password is not the one
+   * of before any more, or the session has been closed.
+   */
+  changePassword(id: string, change: PasswordChange): Promise<boolean>
   /**
    * Ends their sessions, admin tokens and links, and revokes their keys unless those are kept: no budget of theirs or of their
    * team counts for those any more. Throws like `update`.
    */
-  remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
+  remove(id: string, keys: 'revoke' | 'keep', actor: Actor): Promise<void>
 }
 
 /** `endsFactor`: using it removes the second factor, which who uses it is not asked for. */
 export type Invitation = { hash: string; expiresAt: number; endsFactor?: boolean }
+
+export type FirstMember = Pick<NewMember, 'name' | 'limits'> & { passwordHash: string }
+
+/** `before`, `after`: hashes. `session`: in which it is changed, by its hash. */
+export type PasswordChange = { before: string; after: string; session: string; renewed: NewSession }
 
 export type NewMember = {
   name: string
@@ -106,14 +116,14 @@ export type Team = { id: string; name: string; createdAt: number }
 /** Every change writes its audit row in the same transaction. */
 export type TeamStore = {
   /** By name. */
-  list(): Team[]
-  get(id: string): Team | undefined
+  list(): Promise<Team[]>
+  get(id: string): Promise<Team | undefined>
   /** Throws `invalid_request` when the name is taken, here and in `update`. */
-  add(input: { name: string; budget?: BudgetTerms | null }, actor: Actor): Team
+  add(input: { name: string; budget?: BudgetTerms | null }, actor: Actor): Promise<Team>
   /** Throws `not_found` for an unknown id, here and in `remove`. */
-  update(id: string, patch: { name?: string; budget?: BudgetTerms | null }, actor: Actor): Team
+  update(id: string, patch: { name?: string; budget?: BudgetTerms | null }, actor: Actor): Promise<Team>
   /** Its members are in none then, and its budget ends. */
-  remove(id: string, actor: Actor): void
+  remove(id: string, actor: Actor): Promise<void>
 }
 
 /** Who came in, from where (an address or a network) and by which browser; undefined where that is not known. */
@@ -144,60 +154,63 @@ export const sessionId = (hash: string): string => `ses_${hash.slice(0, 16)}`
 
 export type SessionStore = {
   /** `told`: the audit takes an entry of it; elsewhere another entry tells it. */
-  open(session: NewSession, told: boolean): void
+  open(session: NewSession, told: boolean): Promise<void>
   /** Writes into the audit that someone was turned away; `memberId` undefined: the name is nobody's, and is not kept. */
   refuse(
     memberId: string | undefined,
     refusal: { peer: string | undefined; unrecorded: number; by: 'password' | 'code' },
-  ): void
+  ): Promise<void>
   /** The session, and its member as they are now. */
-  find(hash: string): { member: Member; stored: StoredSession } | undefined
+  find(hash: string): Promise<{ member: Member; stored: StoredSession } | undefined>
   /** A member's, the one used last first. */
-  of(memberId: string): StoredSession[]
-  seen(hash: string, now: number): void
-  /** Its owner has proven who they are. `told`: in the audit. */
-  prove(hash: string, memberId: string, told: boolean): void
-  close(hash: string): void
+  of(memberId: string): Promise<StoredSession[]>
+  seen(hash: string, now: number): Promise<void>
+  /**
+   * Its owner has proven who they are, by a password with this hash. `told`: in the audit. False, with nothing changed, where
+   * that is not their password any more, or the session has been closed.
+   */
+  prove(hash: string, by: { memberId: string; passwordHash: string; told: boolean }): Promise<boolean>
+  close(hash: string): Promise<void>
   /** One of their own, by its id; in the audit. Throws `not_found`. */
-  end(memberId: string, id: string): void
+  end(memberId: string, id: string): Promise<void>
   /** Their own doing; in the audit. */
-  closeAll(memberId: string): void
+  closeAll(memberId: string): Promise<void>
   /** Removes those that ended before. */
-  sweep(now: number, idleSince: number): void
+  sweep(now: number, idleSince: number): Promise<void>
 }
 
 /** Second factors; every change but the taking of a step is in the audit. */
 export type FactorStore = {
   /** `confirmed` false: only offered. `codes`: recovery codes left. */
-  get(memberId: string): { secret: string; confirmed: boolean; codes: number } | undefined
+  get(memberId: string): Promise<{ secret: string; confirmed: boolean; codes: number } | undefined>
   /** Members who have one. */
-  enabled(): Set<string>
+  enabled(): Promise<Set<string>>
   /** In place of what was offered before. Throws `invalid_request` where one is confirmed. */
-  offer(memberId: string, secret: string): void
+  offer(memberId: string, secret: string): Promise<void>
   /** `codes`: hashes of the recovery codes; `keep`: the session that stays, by its hash. */
-  confirm(memberId: string, by: { step: number; codes: readonly string[]; keep: string }): void
+  confirm(memberId: string, by: { step: number; codes: readonly string[]; keep: string }): Promise<void>
   /** Whether no code of this step or a later one was taken yet; one later than `latest` counts for nothing. */
-  takeStep(memberId: string, step: number, latest: number): boolean
+  takeStep(memberId: string, step: number, latest: number): Promise<boolean>
   /** Whether there is such a recovery code; there is none then. */
-  takeCode(memberId: string, hash: string): boolean
-  renewCodes(memberId: string, codes: readonly string[]): void
-  remove(memberId: string, actor: Actor): void
+  takeCode(memberId: string, hash: string): Promise<boolean>
+  renewCodes(memberId: string, codes: readonly string[]): Promise<void>
+  remove(memberId: string, actor: Actor): Promise<void>
 }
 
 export type TokenStore = {
-  list(): AdminToken[]
-  get(id: string): AdminToken | undefined
+  list(): Promise<AdminToken[]>
+  get(id: string): Promise<AdminToken | undefined>
   add(
     token: { label: string; hash: string; createdBy: string; expiresAt: number | undefined },
     actor: Actor,
-  ): AdminToken
-  find(hash: string): AdminToken | undefined
-  used(id: string, now: number): void
-  revoke(id: string, actor: Actor): AdminToken
+  ): Promise<AdminToken>
+  find(hash: string): Promise<AdminToken | undefined>
+  used(id: string, now: number): Promise<void>
+  revoke(id: string, actor: Actor): Promise<AdminToken>
 }
 
 /** Named values, JSON; written with an audit row. `null` removes one. */
 export type SettingStore = {
-  read(): Record<string, unknown>
-  write(patch: Readonly<Record<string, unknown>>, actor: Actor): void
+  read(): Promise<Record<string, unknown>>
+  write(patch: Readonly<Record<string, unknown>>, actor: Actor): Promise<void>
 }

@@ -38,9 +38,9 @@ export type Guest = { member: Member; needsCode: boolean }
 export type Opened = { secret: string; expiresAt: number }
 
 export type Membership = {
-  setupNeeded(): boolean
+  setupNeeded(): Promise<boolean>
   /** The token of this start's setup link, made anew; undefined when there is an admin. */
-  offerSetup(): string | undefined
+  offerSetup(): Promise<string | undefined>
   /** Makes the first admin. Uses the link up. Throws `not_found` for a link that is not valid (any more). */
   setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Member>
   /**
@@ -53,9 +53,9 @@ export type Membership = {
   /** Who has a second factor needs it here, too. */
   accept(token: string, password: string, peer: string | undefined, code?: string): Promise<Member>
   /** Adds a member, with the one-time link by which they come in. Throws `invalid_request` for a name that is taken. */
-  inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Invited
+  inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Promise<Invited>
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
-  invite(id: string, actor: Actor, options?: { validMs?: number; endsFactor?: boolean }): Invited
+  invite(id: string, actor: Actor, options?: { validMs?: number; endsFactor?: boolean }): Promise<Invited>
   /** Ends all sessions of the member and opens one in their place. Throws `invalid_api_key` for a wrong password. */
   changePassword(session: Session, current: string, next: string, entry?: Entry): Promise<Opened>
   /** By what signing in takes. Throws as that does. */
@@ -64,39 +64,32 @@ export type Membership = {
   /** Whether who is signed in has just proven who they are: what opens the gateway to others needs that. */
   isProven(session: Session): boolean
   /** `byPassword`: for the audit, which tells the other ways in by themselves. */
-  openSession(member: Member, entry?: Entry, byPassword?: boolean): Opened
+  openSession(member: Member, entry?: Entry, byPassword?: boolean): Promise<Opened>
   /** The session a cookie's secret opens, while it lasts. */
-  session(secret: string): Session | undefined
+  session(secret: string): Promise<Session | undefined>
   /** Those of a member that last, the one used last first. */
-  sessionsOf(memberId: string): StoredSession[]
+  sessionsOf(memberId: string): Promise<StoredSession[]>
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
-  token(secret: string): AdminToken | undefined
+  token(secret: string): Promise<AdminToken | undefined>
   /** The secret is shown once and not kept. Throws `invalid_request` for a label that does not show as it is written. */
-  issueToken(label: string, expiresAt: number | undefined, by: Member): { token: AdminToken; secret: string }
+  issueToken(label: string, expiresAt: number | undefined, by: Member): Promise<{ token: AdminToken; secret: string }>
 }
 
 type MembershipOptions = {
   store: { members: MemberStore; sessions: SessionStore; factors: FactorStore; tokens: TokenStore }
   /** Milliseconds since the epoch. */
   clock: () => number
-  /** Carries out a write that nobody else repeats where another process is writing. At once, unless it is given. */
-  patiently?: <T>(write: () => T) => Promise<T>
   /** How long a session lasts, in days. */
   sessionDays?: () => number
 }
 
 const UNKNOWN: Entry = { peer: undefined, agent: undefined }
 
-export const createMembership = ({
-  store,
-  clock,
-  patiently = atOnce,
-  sessionDays = () => SESSION_DAYS,
-}: MembershipOptions): Membership => {
+export const createMembership = ({ store, clock, sessionDays = () => SESSION_DAYS }: MembershipOptions): Membership => {
   const { members, tokens } = store
-  const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, clock, patiently })
+  const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, clock })
   const sessions = createSessions({ store: store.sessions, clock, lengthMs: () => sessionDays() * DAY_MS })
-  const factor = createSecondFactor({ store: store.factors, clock, patiently })
+  const factor = createSecondFactor({ store: store.factors, clock })
   let setupHash: string | undefined
 
   const outlasts = (expiresAt: number | undefined, validMs: number): boolean =>
@@ -105,16 +98,16 @@ export const createMembership = ({
     const token = randomBase62(43)
     return { token, hash: hashSecret(token), expiresAt: clock() + validMs }
   }
-  const checkInvited = (token: string): Guest => {
-    const found = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
+  const checkInvited = async (token: string): Promise<Guest> => {
+    const found = token.length > LONGEST ? undefined : await members.invited(hashSecret(token), clock())
     if (found === undefined || outlasts(found.member.invitationExpiresAt, INVITATION_MS))
       throw noLink('Ask an admin for a new one.')
     const { member, endsFactor } = found
-    return { member, needsCode: !endsFactor && factor.isEnabled(member.id) }
+    return { member, needsCode: !endsFactor && (await factor.isEnabled(member.id)) }
   }
   /** Takes the code where one is needed; whether it is there. One that is missing is no guess, and not counted as one. */
   const takeCode = async (memberId: string, code: string | undefined): Promise<boolean> => {
-    if (!factor.isEnabled(memberId)) return true
+    if (!(await factor.isEnabled(memberId))) return true
     if (code === undefined) return false
     await factor.take(memberId, code)
     return true
@@ -124,53 +117,48 @@ export const createMembership = ({
     guarded(
       `id:${member.id}`,
       peer,
-      () => member.id,
+      async () => member.id,
       async () => {
-        const found = members.credentials(member.name)
+        const found = await members.credentials(member.name)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined)
           throw wrongPassword('The current password is not right.')
         return { ...found, isWhole: await more(member.id) }
       },
     )
-  const noSetup = (): GatewayError =>
-    noLink(members.hasAdmin() ? 'There is an admin already: sign in.' : 'Start the server again for a new one.')
-  const setupOpen = (token: string): boolean =>
-    setupHash !== undefined && token.length <= LONGEST && hashSecret(token) === setupHash && !members.hasAdmin()
+  const noSetup = async (): Promise<GatewayError> =>
+    noLink((await members.hasAdmin()) ? 'There is an admin already: sign in.' : 'Start the server again for a new one.')
+  const isOffered = (token: string): boolean =>
+    setupHash !== undefined && token.length <= LONGEST && hashSecret(token) === setupHash
 
   return {
-    setupNeeded: () => !members.hasAdmin(),
-    offerSetup() {
-      if (members.hasAdmin()) return undefined
+    setupNeeded: async () => !(await members.hasAdmin()),
+    async offerSetup() {
+      if (await members.hasAdmin()) return undefined
       const token = randomBase62(43)
       setupHash = hashSecret(token)
       return token
     },
     setUp: (token, name, password, peer) =>
       attempt(peer, undefined, async () => {
-        if (!setupOpen(token)) throw noSetup()
+        if (!isOffered(token) || (await members.hasAdmin())) throw await noSetup()
         const called = cleanName(name)
         await requireUncommon(password, called)
         const passwordHash = await hashPassword(password)
-        return patiently(() => {
-          // Two who come with the same link: the password took a while, and the first has used it up.
-          if (!setupOpen(token)) throw noSetup()
-          const limits = DEFAULT_LIMITS
-          const member = members.add(
-            { name: called, role: 'admin', limits, passwordHash },
-            { kind: 'system', id: 'setup' },
-          )
-          setupHash = undefined
-          return member
-        })
+        // Two who come with the same link: the password took a while, and the first has used it up.
+        const first = { name: called, limits: DEFAULT_LIMITS, passwordHash }
+        const member = isOffered(token) ? await members.setUp(first, { kind: 'system', id: 'setup' }) : undefined
+        if (member === undefined) throw await noSetup()
+        setupHash = undefined
+        return member
       }),
     async signIn(name, password, peer, code) {
       const typed = name.trim().normalize('NFC')
-      const idOf = () => members.credentials(typed)?.member.id
+      const idOf = async () => (await members.credentials(typed))?.member.id
       const entering = await guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
-        const found = members.credentials(typed)
+        const found = await members.credentials(typed)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined) throw wrongPassword()
         // While it was checked, the member may have been removed or the password changed.
-        const now = members.credentials(found.member.name)
+        const now = await members.credentials(found.member.name)
         if (now === undefined || now.passwordHash !== found.passwordHash) throw wrongPassword()
         return { member: now.member, isWhole: await takeCode(now.member.id, code) }
       })
@@ -181,77 +169,69 @@ export const createMembership = ({
       const found = await checkOwn(member, current, entry.peer)
       await requireUncommon(next, member.name)
       const passwordHash = await hashPassword(next)
-      return patiently(() => {
-        // While it was made, a link may have set another password, or the session have been ended from elsewhere.
-        const now = members.credentials(found.member.name)
-        if (now?.passwordHash !== found.passwordHash || store.sessions.find(hash) === undefined)
-          throw wrongPassword(ENDED_MEANWHILE)
-        const { secret, made } = sessions.make(member.id, entry)
-        members.setPassword(member.id, passwordHash, made, { kind: 'member', id: member.id })
-        return { secret, expiresAt: made.expiresAt }
-      })
+      const { secret, made } = sessions.make(member.id, entry)
+      // While it was made, a link may have set another password, or the session have been ended from elsewhere.
+      const change = { before: found.passwordHash, after: passwordHash, session: hash, renewed: made }
+      if (!(await members.changePassword(member.id, change))) throw wrongPassword(ENDED_MEANWHILE)
+      return { secret, expiresAt: made.expiresAt }
     },
     async prove({ member, hash }, password, peer, code) {
       const { passwordHash, isWhole } = await checkOwn(member, password, peer, (id) => takeCode(id, code))
       if (!isWhole) throw missingCode()
-      await patiently(() => {
-        if (members.credentials(member.name)?.passwordHash !== passwordHash) throw wrongPassword(ENDED_MEANWHILE)
-        store.sessions.prove(hash, member.id, mayTell(`in:${member.id}`))
-      })
+      const by = { memberId: member.id, passwordHash, told: mayTell(`in:${member.id}`) }
+      if (!(await store.sessions.prove(hash, by))) throw wrongPassword(ENDED_MEANWHILE)
     },
     isProven: sessions.isProven,
     factor,
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
     async accept(token, password, peer, code) {
       const accepted = await attempt(peer, undefined, async () => {
-        const { member: guest, needsCode } = checkInvited(token)
+        const { member: guest, needsCode } = await checkInvited(token)
         await requireUncommon(password, guest.name)
         if (needsCode && !(await takeCode(guest.id, code))) return undefined
         const passwordHash = await hashPassword(password)
-        const member = await patiently(() => members.accept(hashSecret(token), passwordHash, clock()))
+        const member = await members.accept(hashSecret(token), passwordHash, clock())
         if (member === undefined) throw noLink('Ask an admin for a new one.')
         return member
       })
       if (accepted === undefined) throw missingCode()
       return accepted
     },
-    inviteNew({ name, ...member }, actor) {
+    async inviteNew({ name, ...member }, actor) {
       const { token, hash, expiresAt } = newLink(INVITATION_MS)
       const invitation = { hash, expiresAt }
-      return { member: members.add({ ...member, name: cleanName(name), invitation }, actor), token, expiresAt }
+      return { member: await members.add({ ...member, name: cleanName(name), invitation }, actor), token, expiresAt }
     },
-    invite(id, actor, { validMs = INVITATION_MS, endsFactor = false } = {}) {
+    async invite(id, actor, { validMs = INVITATION_MS, endsFactor = false } = {}) {
       const { token, hash, expiresAt } = newLink(validMs)
-      return { member: members.invite(id, { hash, expiresAt, endsFactor }, actor), token, expiresAt }
+      return { member: await members.invite(id, { hash, expiresAt, endsFactor }, actor), token, expiresAt }
     },
     openSession: (member, entry = UNKNOWN, byPassword = false) =>
       sessions.open(member, entry, byPassword && mayTell(`in:${member.id}`)),
     session: sessions.find,
     sessionsOf: sessions.of,
-    token(secret) {
+    async token(secret) {
       if (!secret.startsWith(TOKEN_PREFIX) || secret.length > LONGEST) return undefined
-      const found = tokens.find(hashSecret(secret))
+      const found = await tokens.find(hashSecret(secret))
       const now = clock()
       if (found === undefined || found.revokedAt !== undefined) return undefined
       if (found.expiresAt !== undefined && found.expiresAt <= now) return undefined
-      const maker = found.createdBy === undefined ? undefined : members.get(found.createdBy)
+      const maker = found.createdBy === undefined ? undefined : await members.get(found.createdBy)
       if (maker?.role !== 'admin') return undefined
-      if (Math.abs(now - (found.usedAt ?? 0)) >= USED_MS) tryTo(() => tokens.used(found.id, now))
+      if (Math.abs(now - (found.usedAt ?? 0)) >= USED_MS) void tryTo(tokens.used(found.id, now))
       return found
     },
-    issueToken(typed, expiresAt, by) {
+    async issueToken(typed, expiresAt, by) {
       const label = typed.trim()
       checkLabel(label, 'token')
       const secret = TOKEN_PREFIX + randomBase62(43)
       const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
-      return { token: tokens.add(made, { kind: 'member', id: by.id }), secret }
+      return { token: await tokens.add(made, { kind: 'member', id: by.id }), secret }
     },
   }
 }
 
 const noMore = async (_memberId: string): Promise<boolean> => true
-
-const atOnce = async <T>(write: () => T): Promise<T> => write()
 
 /** A name as it is kept. Throws `invalid_request`. */
 export const cleanName = (name: string): string => {

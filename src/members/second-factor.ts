@@ -7,15 +7,15 @@ import { createAttempts } from './attempts.ts'
 import type { FactorStore, Member, Session } from './member.ts'
 
 export type SecondFactor = {
-  isEnabled(memberId: string): boolean
+  isEnabled(memberId: string): Promise<boolean>
   /** How many recovery codes are left. */
-  codesLeft(memberId: string): number
+  codesLeft(memberId: string): Promise<number>
   /** A new secret, to be confirmed by a code of it; the one offered before is void. */
-  offer(member: Member): { secret: string; uri: string }
+  offer(member: Member): Promise<{ secret: string; uri: string }>
   /** Confirms the offer, and ends the member's other sessions. The recovery codes are shown once. */
-  enable(session: Session, code: string): string[]
+  enable(session: Session, code: string): Promise<string[]>
   /** Throws `invalid_request` where there is none. The codes before are void. */
-  renewCodes(member: Member): string[]
+  renewCodes(member: Member): Promise<string[]>
   /** Takes a code, of the authenticator or for recovery. Throws `invalid_api_key` that names `code`. */
   take(memberId: string, code: string): Promise<void>
 }
@@ -35,13 +35,9 @@ const CODE_BYTES = 10
 const MOST_WRONG = 10
 const WRONG_MS = 15 * 60_000
 
-type SecondFactorOptions = {
-  store: FactorStore
-  clock: () => number
-  patiently: <T>(write: () => T) => Promise<T>
-}
+type SecondFactorOptions = { store: FactorStore; clock: () => number }
 
-export const createSecondFactor = ({ store, clock, patiently }: SecondFactorOptions): SecondFactor => {
+export const createSecondFactor = ({ store, clock }: SecondFactorOptions): SecondFactor => {
   const wrong = createAttempts({ clock, most: MOST_WRONG, windowMs: WRONG_MS })
   /** The time step a code is of; undefined: it is not right now. */
   const stepOf = (secret: string, code: string): number | undefined => {
@@ -50,24 +46,24 @@ export const createSecondFactor = ({ store, clock, patiently }: SecondFactorOpti
     const delta = totp.validate({ token: code, timestamp, window: WINDOW })
     return delta === null ? undefined : totp.counter({ timestamp }) + delta
   }
-  const isRight = (memberId: string, written: string): boolean => {
+  const isRight = async (memberId: string, written: string): Promise<boolean> => {
     const code = written.replace(/[\s-]/g, '').toLowerCase()
-    const factor = store.get(memberId)
+    const factor = await store.get(memberId)
     if (factor?.confirmed !== true) return false
     if (!/^\d{6}$/.test(code)) return store.takeCode(memberId, hashSecret(code))
     const step = stepOf(factor.secret, code)
-    return step !== undefined && store.takeStep(memberId, step, step + 2 * WINDOW)
+    return step !== undefined && (await store.takeStep(memberId, step, step + 2 * WINDOW))
   }
   return {
-    isEnabled: (memberId) => store.get(memberId)?.confirmed === true,
-    codesLeft: (memberId) => store.get(memberId)?.codes ?? 0,
-    offer({ id, name }) {
+    isEnabled: async (memberId) => (await store.get(memberId))?.confirmed === true,
+    codesLeft: async (memberId) => (await store.get(memberId))?.codes ?? 0,
+    async offer({ id, name }) {
       const secret = new Secret({ size: SECRET_BYTES }).base32
-      store.offer(id, secret)
+      await store.offer(id, secret)
       return { secret, uri: totpOf(secret, name).toString() }
     },
-    enable({ member, hash }, written) {
-      const factor = store.get(member.id)
+    async enable({ member, hash }, written) {
+      const factor = await store.get(member.id)
       if (factor === undefined || factor.confirmed) throw invalidRequest('Begin anew: nothing waits to be confirmed.')
       const step = stepOf(factor.secret, written.replace(/\s/g, ''))
       if (step === undefined) {
@@ -77,18 +73,18 @@ export const createSecondFactor = ({ store, clock, patiently }: SecondFactorOpti
         )
       }
       const codes = makeCodes()
-      store.confirm(member.id, { step, codes: codes.map(hashed), keep: hash })
+      await store.confirm(member.id, { step, codes: codes.map(hashed), keep: hash })
       return codes
     },
-    renewCodes({ id }) {
-      if (store.get(id)?.confirmed !== true) throw invalidRequest('There is no second factor to recover.')
+    async renewCodes({ id }) {
+      if ((await store.get(id))?.confirmed !== true) throw invalidRequest('There is no second factor to recover.')
       const codes = makeCodes()
-      store.renewCodes(id, codes.map(hashed))
+      await store.renewCodes(id, codes.map(hashed))
       return codes
     },
     async take(memberId, code) {
       wrong.take(memberId)
-      if (!(await patiently(() => isRight(memberId, code)))) throw wrongCode()
+      if (!(await isRight(memberId, code))) throw wrongCode()
       wrong.giveBack(memberId)
     },
   }

@@ -21,15 +21,15 @@ const AGENT_LENGTH = 300
 
 export type Sessions = {
   /** `told`: the audit is told how they came in; elsewhere another entry of it does. */
-  open(member: Member, entry: Entry, told: boolean): { secret: string; expiresAt: number }
+  open(member: Member, entry: Entry, told: boolean): Promise<{ secret: string; expiresAt: number }>
   /** One that is to be stored, and its secret. */
   make(memberId: string, entry: Entry): { secret: string; made: NewSession }
   /** The session a cookie's secret opens, while it lasts. */
-  find(secret: string): Session | undefined
+  find(secret: string): Promise<Session | undefined>
   /** Whether its owner has just proven who they are. */
   isProven(session: Session): boolean
   /** Those of a member that last, the one used last first. */
-  of(memberId: string): StoredSession[]
+  of(memberId: string): Promise<StoredSession[]>
 }
 
 /** `lengthMs`: from sign-in on. A shorter one ends the sessions there are earlier. */
@@ -50,37 +50,34 @@ export const createSessions = ({ store, clock, lengthMs }: SessionsOptions): Ses
   }
   return {
     make,
-    open({ id }, entry, told) {
+    async open({ id }, entry, told) {
       const { secret, made } = make(id, entry)
-      store.sweep(made.now, made.now - IDLE_MS)
-      store.open(made, told)
+      await store.sweep(made.now, made.now - IDLE_MS)
+      await store.open(made, told)
       return { secret, expiresAt: made.expiresAt }
     },
-    find(secret) {
+    async find(secret) {
       if (secret.length > LONGEST) return undefined
-      const found = store.find(hashSecret(secret))
+      const found = await store.find(hashSecret(secret))
       if (found === undefined || !lasts(found.stored)) return undefined
       const { member, stored } = found
       const { hash, seenAt, provenAt } = stored
       const now = clock()
       // A clock that was set back has left a time to come.
-      if (Math.abs(now - seenAt) >= SEEN_MS) tryTo(() => store.seen(hash, now))
+      if (Math.abs(now - seenAt) >= SEEN_MS) void tryTo(store.seen(hash, now))
       return { member, hash, provenAt }
     },
     // A clock that was set back has left a time to come.
     isProven: ({ provenAt }) => Math.abs(clock() - provenAt) < PROVEN_MS,
-    of: (memberId) =>
-      store
-        .of(memberId)
-        .filter(lasts)
-        .map((session) => ({ ...session, expiresAt: endOf(session) })),
+    of: async (memberId) =>
+      (await store.of(memberId)).filter(lasts).map((session) => ({ ...session, expiresAt: endOf(session) })),
   }
 }
 
 /** On a full disk the dashboard must still show that it is full: a time of use that cannot be written is left out. */
-export const tryTo = (write: () => void): void => {
+export const tryTo = async (write: Promise<void>): Promise<void> => {
   try {
-    write()
+    await write
   } catch {
     // The next request tries again.
   }

@@ -15,8 +15,9 @@ const NONE: Partial<Record<UsageBy, string>> = {
 }
 
 /** By the group: an id, or '' for what has none. */
-export const labelsOf = ({ keys, members, teams }: People, by: UsageBy): ((group: string) => string) => {
-  const names = new Map(by === 'member' ? members.list().map(nameOf) : by === 'team' ? teams.list().map(nameOf) : [])
+export const labelsOf = async ({ keys, members, teams }: People, by: UsageBy): Promise<(group: string) => string> => {
+  const named = by === 'member' ? await members.list() : by === 'team' ? await teams.list() : []
+  const names = new Map(named.map(nameOf))
   return (group) => {
     if (by === 'key') return keys.get(group)?.label ?? group
     if (group === '') return NONE[by] ?? group
@@ -26,8 +27,8 @@ export const labelsOf = ({ keys, members, teams }: People, by: UsageBy): ((group
 }
 
 /** The name of the member whose key it is; null: the gateway's own. */
-export const ownersOf = ({ keys, members }: People): ((keyId: string) => string | null) => {
-  const names = new Map(members.list().map(nameOf))
+export const ownersOf = async ({ keys, members }: People): Promise<(keyId: string) => string | null> => {
+  const names = new Map((await members.list()).map(nameOf))
   return (keyId) => {
     const ownerId = keys.get(keyId)?.ownerId
     return ownerId === undefined ? null : (names.get(ownerId) ?? 'removed member')

@@ -1,6 +1,7 @@
 // Refusals on their way to the store: gathered in memory, within a bound, and written beside the ledger in small groups, so
 // that a flood of refused requests is no flood of writes.
 
+import { createInOrder } from '../lib/in-order.ts'
 import { HOUR_MS, startOfSpan } from '../lib/spans.ts'
 import type { Later } from '../store/patience.ts'
 import { KEPT_OF_KEY, type Refusal, type RefusalStore, type RefusedCount } from '../store/refusals.ts'
@@ -11,8 +12,8 @@ export type Refusals = {
   add(refusal: Refusal): void
   /** Writes what waits at this moment, in turns, as far as the store takes it: for whoever reads them next. */
   settle(): Promise<void>
-  /** Writes all that waits, at once. Throws the cause where it cannot be written. */
-  flush(): void
+  /** Writes all that waits. Throws the cause where it cannot be written. */
+  flush(): Promise<void>
   /** How many wait to be written. */
   waiting(): number
 }
@@ -46,9 +47,19 @@ export const createRefusals = ({
   /** The numbers of each key's. */
   const ofKey = new Map<string, number[]>()
   let counts = new Map<string, RefusedCount>()
+  const inOrder = createInOrder()
+  /** Being written. */
+  let under = 0
   let numbered = 0
   let lost = 0
   let due = false
+
+  const addCount = (keyId: string, hour: number, code: string, more: number): void => {
+    const name = `${hour} ${code} ${keyId}`
+    const known = counts.get(name)
+    if (known === undefined) counts.set(name, { keyId, hour, code, count: more })
+    else known.count += more
+  }
 
   const forget = (keyId: string): void => {
     const numbers = ofKey.get(keyId) ?? []
@@ -65,26 +76,44 @@ export const createRefusals = ({
     return most
   }
 
-  /** Writes the first that wait. A group that the database itself refuses is not tried again. */
-  const writeGroup = (most: number): void => {
-    const group = [...first(waiting, most)]
-    const counted = [...counts.values()]
-    if (group.length + counted.length === 0) return
-    try {
-      store.write(
-        group.map(([, refusal]) => refusal),
-        counted,
-      )
-    } catch (cause) {
-      if (isStoreError(cause)) throw cause
-      lost += group.length
-    }
-    counts = new Map()
+  const take = (group: readonly [number, Refusal][]): void => {
+    under += group.length
     for (const [number, { keyId }] of group) {
       waiting.delete(number)
       const numbers = ofKey.get(keyId)
       numbers?.shift()
       if (numbers?.length === 0) ofKey.delete(keyId)
+    }
+  }
+  /** What could not be written waits again, before what has come meanwhile. */
+  const putBack = (group: readonly [number, Refusal][], counted: readonly RefusedCount[]): void => {
+    const since = [...waiting]
+    waiting.clear()
+    for (const [number, refusal] of [...group, ...since]) waiting.set(number, refusal)
+    for (const [number, { keyId }] of group.toReversed()) ofKey.set(keyId, [number, ...(ofKey.get(keyId) ?? [])])
+    for (const { keyId, hour, code, count } of counted) addCount(keyId, hour, code, count)
+  }
+
+  /** Writes the first that wait. A group that the database itself refuses is not tried again. */
+  const writeGroup = async (most: number): Promise<void> => {
+    const group = first(waiting, most)
+    const counted = [...counts.values()]
+    if (group.length + counted.length === 0) return
+    take(group)
+    counts = new Map()
+    try {
+      await store.write(
+        group.map(([, refusal]) => refusal),
+        counted,
+      )
+    } catch (cause) {
+      if (isStoreError(cause)) {
+        putBack(group, counted)
+        throw cause
+      }
+      lost += group.length
+    } finally {
+      under -= group.length
     }
     if (lost > 0) onLost(lost)
     lost = 0
@@ -94,29 +123,27 @@ export const createRefusals = ({
   const schedule = (): void => {
     if (due) return
     due = true
-    later(() => {
-      due = false
-      try {
-        if (!isBusy()) writeGroup(GROUP)
-      } catch {
-        // The disk or another process: what waits is tried again, within the bound.
-      }
-      if (waiting.size + counts.size > 0) schedule()
-    }, EVERY_MS)
+    later(() => void writeNext(), EVERY_MS)
+  }
+  const writeNext = async (): Promise<void> => {
+    try {
+      if (!isBusy()) await inOrder(() => writeGroup(GROUP))
+    } catch {
+      // The disk or another process: what waits is tried again, within the bound.
+    }
+    due = false
+    if (waiting.size + counts.size > 0) schedule()
   }
 
   return {
     add(refusal) {
       const { keyId, code } = refusal
       const hour = startOfSpan(refusal.at, HOUR_MS)
-      const name = `${hour} ${code} ${keyId}`
-      const count = counts.get(name)
-      if (count === undefined) counts.set(name, { keyId, hour, code, count: 1 })
-      else count.count++
+      addCount(keyId, hour, code, 1)
       const numbers = ofKey.get(keyId) ?? []
       // Past so many, its oldest would not be kept in the store either.
       if (numbers.length >= KEPT_OF_KEY) forget(keyId)
-      else if (waiting.size >= MOST_WAITING) {
+      else if (waiting.size + under >= MOST_WAITING) {
         forget(keyToYield(keyId))
         lost++
       }
@@ -130,20 +157,20 @@ export const createRefusals = ({
     async settle() {
       const end = numbered
       try {
-        writeGroup(GROUP)
+        await inOrder(() => writeGroup(GROUP))
         // Not what comes meanwhile: in a flood that would have no end.
         while (first(waiting, 1).some(([number]) => number < end)) {
           await new Promise<void>((resolve) => setImmediate(resolve))
-          writeGroup(GROUP)
+          await inOrder(() => writeGroup(GROUP))
         }
       } catch {
         // It is read without them.
       }
     },
-    flush() {
-      while (waiting.size + counts.size > 0) writeGroup(MOST_WAITING)
+    async flush() {
+      while (waiting.size + under + counts.size > 0) await inOrder(() => writeGroup(MOST_WAITING))
     },
-    waiting: () => waiting.size,
+    waiting: () => waiting.size + under,
   }
 }
 

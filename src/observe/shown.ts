@@ -123,9 +123,9 @@ export const shownModel = (model: Model): ShownModel => ({
 })
 
 /** By whose days usage is counted. */
-export const shownZone = (
+export const shownZone = async (
   settings: Parameters<typeof zoneIn>[0],
-): Pick<S.UsageTable, 'time_zone' | 'time_zone_since' | 'time_zone_before'> => {
-  const { zone, since = null, before = null } = zoneIn(settings)
+): Promise<Pick<S.UsageTable, 'time_zone' | 'time_zone_since' | 'time_zone_before'>> => {
+  const { zone, since = null, before = null } = await zoneIn(settings)
   return { time_zone: zone, time_zone_since: since, time_zone_before: before }
 }

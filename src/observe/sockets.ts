@@ -52,7 +52,6 @@ export const createSockets = (turns: Turns, checkMs = CHECK_MS): Sockets => {
       bounds: () => BOUNDS,
       turns,
       // Memory waits for nobody, and refuses nothing.
-      patiently: async (write) => write(),
       failed: () => undefined,
     }),
     opened(socket) {

@@ -4,6 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import { type ChatWire, isChatWire, type Wire } from '../ir/wire.ts'
+import { type Known, onceKnown } from '../lib/known.ts'
 import type { Sent } from '../lib/pieces.ts'
 import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -59,11 +60,13 @@ export const countPrompt = async (relay: Relay, request: ClientRequest, clientWi
  * The accounts of the model, those with failing counts last. Vendors limit counting and answering separately, so the
  * breaker tracks counts under names of their own.
  */
-const targetsOf = (relay: Relay, request: ClientRequest, providerWire: CountingWire | undefined): Target[] =>
-  route(relay, request, false)
-    .filter(({ model }) => model.id === request.model.id)
-    .map((target) => countingTarget(relay, request, target, providerWire?.wire ?? target.wire))
-    .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name)))
+const targetsOf = (relay: Relay, request: ClientRequest, providerWire: CountingWire | undefined): Known<Target[]> =>
+  onceKnown(route(relay, request, false), (targets) =>
+    targets
+      .filter(({ model }) => model.id === request.model.id)
+      .map((target) => countingTarget(relay, request, target, providerWire?.wire ?? target.wire))
+      .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name))),
+  )
 
 /** Knows what the refusals of answers have told, and those of counts: there may be other members that it does not take. */
 const countingTarget = (relay: Relay, request: ClientRequest, target: Target, wire: Wire): Target => {

@@ -4,6 +4,7 @@ import type { Model } from '../catalogue/model.ts'
 import { isObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
+import { type Known, onceKnown } from '../lib/known.ts'
 import { CODECS } from '../wire/index.ts'
 import { named } from './adapt/own-names.ts'
 import { answerKey, CACHED_MS, conversationOf, placesFor, previousAnswerOf } from './affinity.ts'
@@ -17,8 +18,10 @@ import { type Target, wireOf } from './target.ts'
  * to. Empty when no account is configured. Targets whose breaker is open come last: better a try than a refusal.
  * `opens`: an answer is wanted, so that it may be where a conversation begins.
  */
-export const route = (relay: Relay, request: ClientRequest, opens = true): Target[] => {
-  const seat = seatOf(relay, request, opens)
+export const route = (relay: Relay, request: ClientRequest, opens = true): Known<Target[]> =>
+  onceKnown(madeAt(relay, request), (made) => targetsFor(relay, request, seatOf(relay, request, opens, made)))
+
+const targetsFor = (relay: Relay, request: ClientRequest, seat: Seat): Target[] => {
   const healthy: Target[] = []
   const failing: Target[] = []
   for (const model of modelsOf(relay, request)) {
@@ -49,14 +52,21 @@ type Seat = { made: string | undefined; conversation: string | undefined; isOpen
 
 const ANYWHERE: Seat = { made: undefined, conversation: undefined, isOpening: false }
 
-const seatOf = (relay: Relay, { key, model, bodyWire, headers, body }: ClientRequest, opens: boolean): Seat => {
-  const only = relay.providers.get(model.provider)
-  if (only?.accounts.length === 1 && relay.fallbacks[model.id] === undefined) return ANYWHERE
-  const answer = previousAnswerOf(body)
-  const made =
-    answer === undefined
-      ? undefined
-      : (relay.affinity.accountOf(answerKey(key.id, answer)) ?? relay.recall.placeOf(key.id, answer))
+/** Whether there is one account alone that a request may go to. */
+const isSettled = (relay: Relay, { model }: ClientRequest): boolean =>
+  relay.providers.get(model.provider)?.accounts.length === 1 && relay.fallbacks[model.id] === undefined
+
+/** The account that made the answer a request continues, where it matters. */
+const madeAt = (relay: Relay, request: ClientRequest): Known<string | undefined> => {
+  const answer = isSettled(relay, request) ? undefined : previousAnswerOf(request.body)
+  if (answer === undefined) return undefined
+  const { id } = request.key
+  return relay.affinity.accountOf(answerKey(id, answer)) ?? relay.recall.placeOf(id, answer)
+}
+
+const seatOf = (relay: Relay, request: ClientRequest, opens: boolean, made: string | undefined): Seat => {
+  if (isSettled(relay, request)) return ANYWHERE
+  const { key, bodyWire, headers, body } = request
   const named = conversationOf(key.id, bodyWire, headers, body)
   if (named === undefined) return { ...ANYWHERE, made }
   const isOpening = opens && !named.continued

@@ -7,6 +7,7 @@ import { type Budget, marksPassed, ownerOfBudget, usedOf } from '../keys/budget.
 import type { Key } from '../keys/key.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import { iso } from '../lib/iso-time.ts'
+import type { Known } from '../lib/known.ts'
 import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
 import { type Standing, targetName } from '../relay/health.ts'
 import { isStoreError } from '../store/store.ts'
@@ -37,20 +38,23 @@ export const alertRules = (gateway: Gateway, trouble: Trouble): Rule[] => [
 const whenChanged = (
   { stopwatch }: Gateway,
   everyMs: number,
-  version: () => string | number,
-  look: () => Holding[],
-): (() => Holding[] | undefined) => {
+  version: () => Known<string | number>,
+  look: () => Known<Holding[]>,
+): (() => Promise<Holding[] | undefined>) => {
   let seen: string | number | undefined
   let at = Number.NEGATIVE_INFINITY
-  return () => {
-    const now = version()
+  return async () => {
+    const now = await version()
     if (now === seen && stopwatch() - at < everyMs) return undefined
-    const held = look()
+    const held = await look()
     seen = now
     at = stopwatch()
     return held
   }
 }
+
+/** The row that was written last, 0 where there is none. */
+const lastAudit = async ({ store }: Gateway): Promise<number> => (await store.audit({ limit: 1 }))[0]?.row ?? 0
 
 /** What the gateway made for a page is nobody's to top up. */
 const isLive = ({ purpose, revokedAt, expiresAt }: Key, now: number): boolean =>
@@ -89,14 +93,15 @@ const quotas = (gateway: Gateway): Rule => {
 
 const budgets = (gateway: Gateway): Rule => {
   const { store, live } = gateway
-  const markOf = (budget: Budget): Holding[] => {
+  const markOf = async (budget: Budget): Promise<Holding[]> => {
     const { id, unit, amount, renews, since } = budget
     const mark = marksPassed(budget, 0).at(-1)
     // Nothing is used up by a budget of nothing.
     if (mark === undefined || amount === 0) return []
     const used = usedOf(budget)
     const { kind, id: owner } = ownerOfBudget(id)
-    const whose = kind === 'gateway' ? 'the gateway' : `the ${kind} ${named(store.budgets.nameOf(id) ?? owner, owner)}`
+    const whose =
+      kind === 'gateway' ? 'the gateway' : `the ${kind} ${named((await store.budgets.nameOf(id)) ?? owner, owner)}`
     const much = unit === 'usd' ? `${(amount / 1e6).toFixed(2)} USD` : `${amount} tokens`
     const share = Math.floor((used / amount) * 100)
     return [
@@ -113,8 +118,8 @@ const budgets = (gateway: Gateway): Rule => {
     look: whenChanged(
       gateway,
       MINUTE_MS,
-      () => `${live.counts().finished} ${store.audit({ limit: 1 })[0]?.row}`,
-      () => store.budgets.list().flatMap(markOf),
+      async () => `${live.counts().finished} ${await lastAudit(gateway)}`,
+      async () => (await Promise.all(store.budgets.list().map(markOf))).flat(),
     ),
   }
 }
@@ -138,9 +143,8 @@ const expiring = (gateway: Gateway): Rule => {
       .list()
       .filter((key) => key.revokedAt === undefined)
       .flatMap(({ id, label, createdAt, expiresAt }) => soon(id, `The key ${named(label, id)}`, createdAt, expiresAt))
-  const tokens = (): Holding[] =>
-    store.tokens
-      .list()
+  const tokens = async (): Promise<Holding[]> =>
+    (await store.tokens.list())
       .filter(({ revokedAt }) => revokedAt === undefined)
       .flatMap(({ id, label, createdAt, expiresAt }) =>
         soon(id, `The admin token ${named(label, id)}`, createdAt, expiresAt),
@@ -156,7 +160,7 @@ const expiring = (gateway: Gateway): Rule => {
       gateway,
       MINUTE_MS,
       () => `${store.keys.changes()} ${config.alerts.expiringMs}`,
-      () => [...keys(), ...tokens(), ...credentials()],
+      async () => [...keys(), ...(await tokens()), ...credentials()],
     ),
   }
 }
@@ -264,11 +268,11 @@ const storage = (gateway: Gateway, trouble: Trouble): Rule => {
   let seen = 0
   let lookedAt = Number.NEGATIVE_INFINITY
   let found: Holding[] = []
-  const database = (probes: boolean): Holding[] => {
+  const database = async (probes: boolean): Promise<Holding[]> => {
     let cause: unknown = ledger.isStuck() || trouble.failedWrites > seen ? trouble.cause : undefined
     seen = trouble.failedWrites
     try {
-      if (probes) store.probe()
+      if (probes) await store.probe()
     } catch (thrown) {
       // Another program that writes is no trouble yet.
       if (!isStoreError(thrown) || thrown.busy !== true) cause ??= thrown
@@ -281,13 +285,13 @@ const storage = (gateway: Gateway, trouble: Trouble): Rule => {
   return {
     type: 'storage',
     quietMs: QUIET_MS,
-    look: () => {
+    look: async () => {
       const probes = stopwatch() - lookedAt >= MINUTE_MS
       if (probes) {
         lookedAt = stopwatch()
         found = disk(config.dataDir)
       }
-      return [...database(probes), ...found]
+      return [...(await database(probes)), ...found]
     },
   }
 }
@@ -313,10 +317,9 @@ const newAdmins = (gateway: Gateway): Rule => ({
   look: whenChanged(
     gateway,
     DAY_MS,
-    () => gateway.store.audit({ limit: 1 })[0]?.row ?? 0,
-    () =>
-      gateway.store.members
-        .list()
+    () => lastAudit(gateway),
+    async () =>
+      (await gateway.store.members.list())
         .filter(({ role, active }) => role === 'admin' && active)
         .map(({ id, name }) => ({
           subject: id,
@@ -327,22 +330,19 @@ const newAdmins = (gateway: Gateway): Rule => ({
 })
 
 const upgraded = (gateway: Gateway): Rule => {
-  const migrations = gateway.store.alerts.migrations()
+  const { store } = gateway
   return {
     type: 'upgraded',
     isSettled: true,
     look: whenChanged(
       gateway,
       DAY_MS,
-      () => migrations,
-      () => [
-        {
-          subject: 'database',
-          period: `${migrations}`,
-          text: `sluice ${VERSION} runs, and has brought the database to its form: an older version cannot open it any more.`,
-          facts: { version: VERSION, migrations },
-        },
-      ],
+      () => store.alerts.migrations(),
+      async () => {
+        const migrations = await store.alerts.migrations()
+        const text = `sluice ${VERSION} runs, and has brought the database to its form: an older version cannot open it any more.`
+        return [{ subject: 'database', period: `${migrations}`, text, facts: { version: VERSION, migrations } }]
+      },
     ),
   }
 }

@@ -1,18 +1,20 @@
 // Looks for what whoever runs the gateway is to be told of, beside the requests.
 
 import type { Gateway } from '../gateway.ts'
+import { createInOrder } from '../lib/in-order.ts'
 import { alertRules } from './alert-rules.ts'
 
 const EVERY_MS = 5_000
 
 /** Looks until the returned function is called, once more then. Does not keep the process alive. */
-export const startAlerting = (gateway: Gateway, everyMs = EVERY_MS): (() => Promise<void>) => {
+export const startAlerting = async (gateway: Gateway, everyMs = EVERY_MS): Promise<() => Promise<void>> => {
   const { alerts, log, trouble } = gateway
   const rules = alertRules(gateway, trouble)
-  const look = (): void => {
+  const inOrder = createInOrder()
+  const look = async (): Promise<void> => {
     if (!alerts.isOn()) return
     try {
-      alerts.look(rules)
+      await inOrder(() => alerts.look(rules))
     } catch (cause) {
       log.warn('alerts could not be looked for', { cause: String(cause) })
     }
@@ -21,16 +23,16 @@ export const startAlerting = (gateway: Gateway, everyMs = EVERY_MS): (() => Prom
   /** What workers have seen of providers is known as they told it last. */
   const round = async (): Promise<void> => {
     if (gateway.workers !== undefined && alerts.isOn()) await gateway.workers.ask()
-    if (!isOver) look()
+    if (!isOver) await look()
   }
-  look()
+  await look()
   const rounds = setInterval(() => void round(), everyMs)
   rounds.unref()
   alerts.reconfigured()
   return async () => {
     isOver = true
     clearInterval(rounds)
-    look()
+    await look()
     await alerts.stop()
   }
 }

@@ -16,17 +16,17 @@ const AHEAD_MS = 30 * DAY_MS
 export const BELIEVED_AFTER_MS = HOUR_MS
 
 /** Runs until the returned function is called. Does not keep the process alive. */
-export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void) => {
+export const startPruning = async (gateway: Gateway, everyMs = EVERY_MS): Promise<() => void> => {
   const { store, clock, log } = gateway
-  const isBelieved = believing(gateway)
+  const isBelieved = await believing(gateway)
   const pruning = createSteps(
-    () => {
+    async () => {
       // It may have been configured anew.
       const { retentionMs, storedAnswers } = gateway.config
-      const isMore = retentionMs !== 0 && store.prune(clock() - retentionMs, ROWS) === ROWS
+      const isMore = retentionMs !== 0 && (await store.prune(clock() - retentionMs, ROWS)) === ROWS
       const { answers } = store
-      const forgotten = answers.prune(clock() - storedAnswers.keepMs, storedAnswers, ROWS)
-      return answers.sweep(ROWS) > 0 || forgotten > 0 || isMore
+      const forgotten = await answers.prune(clock() - storedAnswers.keepMs, storedAnswers, ROWS)
+      return (await answers.sweep(ROWS)) > 0 || forgotten > 0 || isMore
     },
     (cause) => log.warn('old exchanges could not be removed', { cause: String(cause) }),
   )
@@ -41,8 +41,9 @@ export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void)
 }
 
 /** Whether the clock can be right: by the newest exchange, then by its own time of before and what has passed since. */
-const believing = ({ store, clock, stopwatch, log }: Gateway): (() => boolean) => {
-  let known = store.exchanges({ limit: 1 })[0]?.startedAt ?? clock()
+const believing = async ({ store, clock, stopwatch, log }: Gateway): Promise<() => boolean> => {
+  const [newest] = await store.exchanges({ limit: 1 })
+  let known = newest?.startedAt ?? clock()
   let knownAt = stopwatch()
   let doubtedAt: number | undefined
   return () => {

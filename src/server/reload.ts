@@ -53,8 +53,8 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
 
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
 export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
-  takeOver(gateway, gateway.entries.rebase(next))
-  setBudget(gateway)
+  takeOver(gateway, await gateway.entries.rebase(next))
+  await setBudget(gateway)
   gateway.log.setLevel(gateway.config.log.level)
   await applyMetrics(gateway)
   await applyOtlp(gateway)

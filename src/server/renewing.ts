@@ -9,7 +9,7 @@ import { createSteps } from './steps.ts'
 const EVERY_MS = 1_000
 
 /** Something that renews. `now`: as it is; undefined where it is there no more. */
-type Due = { now: () => Renewing | undefined; renew: () => void }
+type Due = { now: () => Renewing | undefined; renew: () => Promise<unknown> }
 
 /** Runs until the returned function is called; begins at once with what became due while no server ran. */
 export const startRenewing = ({ store, clock, stopwatch, log, config: { calendar } }: Gateway): (() => void) => {
@@ -39,10 +39,10 @@ export const startRenewing = ({ store, clock, stopwatch, log, config: { calendar
   ]
 
   const renewing = createSteps(
-    () => {
+    async () => {
       const next = due.at(-1)
       // In a pause a key may have been revoked, or a budget taken away.
-      if (next !== undefined && isDue(next)) next.renew()
+      if (next !== undefined && isDue(next)) await next.renew()
       due.pop()
       if (due.length > 0) return true
       day = found

@@ -4,7 +4,7 @@ import { adminOriginOf } from '../config/origin.ts'
 import type { Reloaded } from '../config/reloaded.ts'
 import { type Config, databasePath } from '../config.ts'
 import { unavailable } from '../errors.ts'
-import { countEnded, createGateway, type Gateway, type GatewayOptions, reportEnded } from '../gateway.ts'
+import { countEnded, createGateway, type Gateway, type MakesBooks, ownBooksIn, reportEnded } from '../gateway.ts'
 import type { Resumed } from '../ledger/ledger.ts'
 import { openSockets } from '../lib/sockets.ts'
 import { createHangingUp, watchDescriptors } from '../observe/descriptors.ts'
@@ -12,9 +12,8 @@ import { createLog, type Log } from '../observe/log.ts'
 import { openFilesLimit } from '../observe/process.ts'
 import { resumeAnswer, resumeAnswers, stopPolling } from '../relay/background/polling.ts'
 import { disconnect, type Ended, type Summary } from '../relay/exchange.ts'
-import { patiently } from '../store/patience.ts'
 import { openStore } from '../store/sqlite/index.ts'
-import type { Store } from '../store/store.ts'
+import type { SqliteStore } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
 import type { Listening, Place } from './listener.ts'
@@ -33,7 +32,9 @@ export type Server = {
 }
 
 /** What stands elsewhere where other processes serve, and this one keeps the books for them. */
-export type Apart = Required<Pick<GatewayOptions, 'books' | 'othersRun'>> & {
+export type Apart = {
+  books(store: SqliteStore): MakesBooks
+  othersRun: boolean
   /** Where they pass requests on to. */
   place: Place
   begin(gateway: Gateway, how: Resuming): { stop(forMs: number): Promise<void> }
@@ -78,20 +79,23 @@ export const startServer = async (
   try {
     return await startWith(store, config, io, log, clock, apart)
   } catch (error) {
-    store.close()
+    await store.close()
     throw error
   }
 }
 
 const startWith = async (
-  store: Store,
+  store: SqliteStore,
   config: Config,
   io: ServeIo,
   log: Log,
   clock: (() => number) | undefined,
   apart: Apart | undefined,
 ): Promise<Server> => {
-  const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }), ...apart })
+  const gateway = await createGateway({
+    ...{ config, store, log, books: apart?.books(store) ?? ownBooksIn(store), othersRun: apart?.othersRun ?? false },
+    ...(clock === undefined ? {} : { clock }),
+  })
   for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
   await applyOtlp(gateway)
@@ -101,29 +105,33 @@ const startWith = async (
   const keyOf = (id: string) => store.keys.get(id) ?? { id, label: id }
   const onSettled = (exchange: Ended, summary: Summary): void => reportEnded(gateway, exchange, summary)
   const hub = apart?.begin(gateway, {
-    resume: (left, then) =>
-      resumeAnswer(gateway, left, {
+    resume(left, then) {
+      const answer = store.journal.answerOf(left.reservation.exchangeId)
+      if (answer === undefined) return false
+      resumeAnswer(gateway, left, answer, {
         keyOf,
         onSettled(exchange, summary) {
           then(summary)
           onSettled(exchange, summary)
         },
-      }),
+      })
+      return true
+    },
     report: (exchange, summary) => countEnded(gateway, exchange, summary),
   })
   // Where other processes may still be at them, those say so first.
-  if (apart?.othersRun !== true) resumeAnswers(gateway, { keyOf, onSettled })
+  if (apart?.othersRun !== true) await resumeAnswers(gateway, { keyOf, onSettled })
   const unwatch = store.watch()
   const unwatchEntries = watchEntries(gateway)
-  const stopPruning = startPruning(gateway)
+  const stopPruning = await startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
-  const stopAlerting = startAlerting(gateway)
+  const stopAlerting = await startAlerting(gateway)
   const unwatchRoom = watchRoom(gateway, all)
   const { url } = clients
   const adminUrl = adminOriginOf(config, operators)
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${adminUrl}/dashboard`)
-  const setup = gateway.membership.offerSetup()
+  const setup = await gateway.membership.offerSetup()
   if (setup !== undefined) io.err(`Setup      ${adminUrl}/dashboard/setup#${setup}`)
 
   let stopping: Promise<void> | undefined
@@ -140,10 +148,10 @@ const startWith = async (
     unwatch()
     try {
       await gateway.recall.flush()
-      await patiently(() => gateway.ledger.flush())
-      await patiently(() => gateway.refusals.flush())
+      await gateway.ledger.flush()
+      await gateway.refusals.flush()
     } finally {
-      store.close()
+      await store.close()
       log.flush()
     }
   }
@@ -178,16 +186,21 @@ const ENTRIES_MS = 250
 
 const watchEntries = ({ entries, log }: Gateway): (() => void) => {
   let failing = false
-  const look = (): void => {
+  let looking = false
+  const look = async (): Promise<void> => {
+    if (looking) return
+    looking = true
     try {
-      entries.refresh()
+      await entries.refresh()
       failing = false
     } catch (cause) {
       if (!failing) log.warn('what was set at run time could not be read: tried again', { cause: String(cause) })
       failing = true
+    } finally {
+      looking = false
     }
   }
-  const rounds = setInterval(look, ENTRIES_MS).unref()
+  const rounds = setInterval(() => void look(), ENTRIES_MS).unref()
   return () => clearInterval(rounds)
 }
 

@@ -11,25 +11,33 @@ export type Steps = {
   stop(): void
 }
 
-/** `piece` does a small piece of the work and says whether any is left. What it throws ends the run. */
-export const createSteps = (piece: () => boolean, failed: (cause: unknown) => void): Steps => {
+/** `piece` does a small piece of the work and says whether any is left. What it rejects with ends the run. */
+export const createSteps = (piece: () => Promise<boolean>, failed: (cause: unknown) => void): Steps => {
   let pause: Timer | undefined
-  const step = (): void => {
-    pause = undefined
+  let running = false
+  let stopped = false
+  const step = async (): Promise<void> => {
     const began = performance.now()
     try {
-      do if (!piece()) return
-      while (performance.now() - began < STEP_MS)
-      pause = setTimeout(step, PAUSE_MS).unref()
+      do running = await piece()
+      while (running && !stopped && performance.now() - began < STEP_MS)
+      if (running && !stopped) pause = setTimeout(next, PAUSE_MS).unref()
     } catch (cause) {
-      failed(cause)
+      running = false
+      if (!stopped) failed(cause)
     }
   }
+  const next = (): void => void step()
   return {
     run() {
-      if (pause === undefined) step()
+      if (running) return
+      running = true
+      next()
     },
-    isRunning: () => pause !== undefined,
-    stop: () => clearTimeout(pause),
+    isRunning: () => running,
+    stop() {
+      stopped = true
+      clearTimeout(pause)
+    },
   }
 }

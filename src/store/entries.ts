@@ -24,14 +24,14 @@ export type EntryChange = { value: unknown; credential?: SealedCredential | unde
 
 export type EntryStore = {
   /** By section, in their order, then by age. */
-  list(): KeptEntry[]
+  list(): Promise<KeptEntry[]>
   /** Another text after every change, whichever process made it. */
-  revision(): string
+  revision(): Promise<string>
   /** All of the changes or none; what `next` throws undoes them. In the audit. Removing what is not there is nothing. */
   change(
     changes: readonly { section: Section; name: string; next: () => EntryChange | undefined }[],
     actor: Actor,
-  ): void
+  ): Promise<void>
   /** Gives every credential that `next` returns another for that one, all or none; how many. In the audit. */
-  reseal(next: (entry: KeptEntry) => SealedCredential | undefined, actor: Actor): number
+  reseal(next: (entry: KeptEntry) => SealedCredential | undefined, actor: Actor): Promise<number>
 }

@@ -50,5 +50,5 @@ export type RefusalStore = {
    * One transaction, of the process that has claimed the journal. Throws with nothing written: a StoreError where the disk or
    * another process (`isBusy`) prevents it.
    */
-  write(refusals: readonly Refusal[], counts: readonly RefusedCount[]): void
+  write(refusals: readonly Refusal[], counts: readonly RefusedCount[]): Promise<void>
 }

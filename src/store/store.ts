@@ -1,4 +1,6 @@
 // The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
+// What a process reads of its own memory is synchronous, everything else a promise: a backend may be elsewhere. A write waits
+// by itself while another one keeps it from being done.
 
 import type { AlertStore } from '../alerts/alert.ts'
 import type { Budgets } from '../keys/budgets.ts'
@@ -51,22 +53,20 @@ export type Store = {
   settings: SettingStore
   /** What of the configuration was set at run time. */
   entries: EntryStore
-  /** The ledger's durable side; `createLedger` claims it for this process. */
-  journal: Journal
   refusals: RefusalStore
   background: BackgroundStore
   answers: AnswerStore
   alerts: AlertStore
   insight: Insight
-  /** Blocks: for commands, which have nothing else to do. */
-  usage(query: UsageQuery): UsageTable
+  /** May block: for commands, which have nothing else to do. */
+  usage(query: UsageQuery): Promise<UsageTable>
   /** Newest first, those in flight and refusals among them. */
-  exchanges(query: { limit: number; id?: string | undefined }): ExchangeRow[]
-  audit(query: AuditQuery): AuditRow[]
+  exchanges(query: { limit: number; id?: string | undefined }): Promise<ExchangeRow[]>
+  audit(query: AuditQuery): Promise<AuditRow[]>
   /** When each key's last exchange began, in ms since the epoch. */
-  lastUsed(keyIds: readonly string[]): Map<string, number>
+  lastUsed(keyIds: readonly string[]): Promise<Map<string, number>>
   /** Reloads what another process has changed; false when nothing has. */
-  refresh(): boolean
+  refresh(): Promise<boolean>
   /** Refreshes regularly (every 250 ms) until the returned function is called. Does not keep the process alive. */
   watch(intervalMs?: number): () => void
   /**
@@ -74,8 +74,11 @@ export type Store = {
    * the hourly sums of the whole days before it: at most `batch` rows. Returns how many, fewer than `batch` when none are left. Daily
    * sums stay. Blocks: a few µs a row, more where pages are read from the disk.
    */
-  prune(beforeMs: number, batch: number): number
+  prune(beforeMs: number, batch: number): Promise<number>
   /** Writes one page, unchanged. Throws where the store cannot be written; a StoreError that `isBusy` as `write` does. */
-  probe(): void
-  close(): void
+  probe(): Promise<void>
+  close(): Promise<void>
 }
+
+/** A store in which one process keeps the books: `createLedger` claims its journal. */
+export type SqliteStore = Store & { journal: Journal }

@@ -68,12 +68,12 @@ describe('a member', () => {
 
 describe('an admin token', () => {
   test.each(only('session', 'admin-session'))('%s is refused with 403: only a person may', async (name) => {
-    const { secret } = desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
     const response = await desk.request(name, { headers: { authorization: `Bearer ${secret}` } })
     expect(await refusal(response)).toMatchObject({ status: 403, code: 'permission_denied' })
   })
   test.each(only('member', 'admin'))('%s is let in, without an origin', async (name) => {
-    const { secret } = desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
     const token: Person = { headers: { authorization: `bearer ${secret}` } }
     const response = await desk.request(name, token, {}, { origin: undefined })
     expect(passed(response.status)).toBe(true)
@@ -146,7 +146,7 @@ describe('an admin who has not just proven who they are', () => {
   })
   test('proves it for this session alone; who came in, and who was refused, is in the audit', async () => {
     const person = await stale('Two places')
-    const other = desk.signedIn(person.member)
+    const other = await desk.signedIn(person.member)
     const database = new Database(databasePath(desk.config))
     database.run('UPDATE sessions SET proven_at = created_at - 300000 WHERE member_id = ?', [person.member.id])
     database.close()
@@ -210,7 +210,7 @@ test('a change whose body arrives once its sender may no longer make it is refus
   const headers = { ...leaver.headers, origin: desk.url }
   const answering = fetch(`${desk.url}${ADMIN_BASE}/keys`, { method: 'POST', headers, body: body() })
   await known
-  store.members.remove(leaver.member.id, 'revoke', SYSTEM)
+  await store.members.remove(leaver.member.id, 'revoke', SYSTEM)
   arrive()
   expect(await refusal(await answering)).toMatchObject({ status: 401, code: 'missing_api_key' })
   looking.mockRestore()

@@ -66,7 +66,7 @@ describe('alerts', () => {
     configure()
     hook.behave(500)
     const { alerts } = desk.server.gateway
-    alerts.look([{ type: 'storage', look: () => [{ subject: 'disk', text: 'Full.', facts: {} }] }])
+    await alerts.look([{ type: 'storage', look: () => [{ subject: 'disk', text: 'Full.', facts: {} }] }])
     await hook.until(2)
     // What it was answered is known once its answer is read.
     let items = (await desk.call('alerts.list', desk.admin)).items

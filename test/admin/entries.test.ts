@@ -196,7 +196,7 @@ describe('models, names and prices', () => {
 
 describe('who may', () => {
   test('an admin token may, for scripts; a member may not', async () => {
-    const { secret } = desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
     const script = { headers: { authorization: `Bearer ${secret}` } }
     expect(await desk.call('accounts.create', script, ofA())).toMatchObject({ provider: 'vendor_a' })
     for (const name of ['accounts.create', 'accounts.try', 'entries.list', 'presets.list', 'reload'] as const)

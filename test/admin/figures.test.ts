@@ -58,10 +58,10 @@ beforeAll(async () => {
   })
 })
 stopAfterAll(() => [desk, provider])
-beforeEach(() => {
+beforeEach(async () => {
   scripts = []
-  own = desk.issue({ label: 'own', ownerId: desk.member.member.id, tokensTotal: 100_000 })
-  foreign = desk.issue({ label: 'foreign' })
+  own = await desk.issue({ label: 'own', ownerId: desk.member.member.id, tokensTotal: 100_000 })
+  foreign = await desk.issue({ label: 'foreign' })
 })
 
 const ask = async (secret: string, body: object = hello): Promise<Response> => {
@@ -279,7 +279,7 @@ describe('usage', () => {
     expect(theirs.series.map(({ group }) => group)).toContain(own.id)
   })
   test('of more keys than a chart holds keeps the largest and puts the rest together', async () => {
-    const keys = Array.from({ length: 15 }, (_, i) => desk.issue({ label: `many ${i}` }))
+    const keys = await Promise.all(Array.from({ length: 15 }, (_, i) => desk.issue({ label: `many ${i}` })))
     for (const [i, { secret }] of keys.entries()) {
       scripts = [answer(1_000_000 + i)]
       await ask(secret)
@@ -294,8 +294,8 @@ describe('usage', () => {
     expect(series.reduce((tokens, each) => tokens + each.totals.tokens, 0)).toBe(totals.tokens)
   })
   test('puts first what costs most, or was asked for most often, where that is what is looked at', async () => {
-    const dear = desk.issue({ label: 'dear' })
-    const often = desk.issue({ label: 'often' })
+    const dear = await desk.issue({ label: 'dear' })
+    const often = await desk.issue({ label: 'often' })
     scripts = [answer(0, 0, 9_000_000)]
     await ask(dear.secret, { ...hello, max_tokens: 64_000 })
     const { series: known } = await desk.call('usage.get', desk.admin, { by: 'key', most: 'requests' })
@@ -340,7 +340,7 @@ describe('usage', () => {
     const dawn = NOW - (NOW % DAY_MS)
     const since = new Date(dawn - 2 * DAY_MS + 3_600_000).toISOString()
     await ask(own.secret)
-    ledger.flush()
+    await ledger.flush()
     const asked = { id: own.id, since, step: 'hour' } as const
     expect(await desk.call('keys.usage', desk.admin, asked)).toMatchObject({ step: 'hour', totals: { requests: 1 } })
     const db = new Database(databasePath(desk.config))
@@ -503,7 +503,7 @@ describe('settings', () => {
     expect(await rate()).toBe(4000)
     const { key } = await desk.call('keys.create', desk.admin, { label: 'by default' })
     expect(key).toMatchObject({ tokens_total: 42, models: ['vendorA-opus-4-8'] })
-    const limited = desk.issue()
+    const limited = await desk.issue()
     expect([(await ask(limited.secret)).status, (await ask(limited.secret)).status]).toEqual([200, 429])
     const beside = await desk.call('settings.put', desk.admin, {
       limits: { tpm: 9_000_000 },
@@ -567,7 +567,7 @@ describe('the live stream', () => {
       await new Promise((resolve) => setImmediate(resolve))
   })
   test('is open six times for one session or token at most, and again once one has ended', async () => {
-    const { secret } = desk.server.gateway.membership.issueToken('watch', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('watch', undefined, desk.admin.member)
     for (const person of [desk.admin, { ...desk.admin, headers: { authorization: `Bearer ${secret}` } }]) {
       const begun = async (by: Desk['admin']) => {
         const watching = await watch(by)
@@ -578,7 +578,7 @@ describe('the live stream', () => {
       const seventh = await desk.request('live', person)
       expect([seventh.status, seventh.headers.get('x-gateway-error-code')]).toEqual([429, 'rate_limit_exceeded'])
       expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0)
-      const another = await begun(desk.signedIn(desk.admin.member))
+      const another = await begun(await desk.signedIn(desk.admin.member))
       await another.stop()
       await open.pop()?.stop()
       while ((await desk.call('state', desk.admin)).live_streams > 5)

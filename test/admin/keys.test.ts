@@ -1,12 +1,9 @@
-// Keys through the admin API: an admin's without bounds, a member's own within theirs.
-
-import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { databasePath } from '../../src/config.ts'
 import { permits } from '../../src/keys/key.ts'
 import { NO_USAGE } from '../../src/relay/meter.ts'
-import { SYSTEM } from '../support/gateway.ts'
+import { whileAnotherWrites } from '../support/another-writer.ts'
+import { journalOf, SYSTEM } from '../support/gateway.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -25,23 +22,11 @@ describe('an admin', () => {
     ['keys.reset', {}],
   ] as const)('changes a key while another process is writing, once that is done: %s', async (name, input) => {
     const { keys } = desk.server.gateway.store
-    const { id } = desk.issue({ tokensTotal: 10 })
-    const { update } = keys
-    const other = new Database(databasePath(desk.config))
-    let failures = 0
-    const updating = spyOn(keys, 'update').mockImplementation((...args) => {
-      try {
-        return update(...args)
-      } catch (error) {
-        if (++failures === 2) other.run('ROLLBACK')
-        throw error
-      }
-    })
-    other.run('BEGIN IMMEDIATE')
-    const changed = await desk.request(name, desk.admin, { id, ...input })
-    updating.mockRestore()
-    other.close()
-    expect([changed.status, failures]).toEqual([200, 2])
+    const { id } = await desk.issue({ tokensTotal: 10 })
+    const { result, waited } = await whileAnotherWrites(desk.config, () =>
+      desk.request(name, desk.admin, { id, ...input }),
+    )
+    expect([result.status, waited]).toEqual([200, 2])
     expect(keys.get(id)?.tokensTotal).toBe('tokens' in input ? 17 : 10)
     const { items } = await desk.call('audit.list', desk.admin, { target: id })
     expect(items.map(({ action }) => action)).toEqual(['key.update', 'key.issue'])
@@ -300,7 +285,7 @@ describe('a member', () => {
     expect((await make()).status).toBe(403)
     await desk.call('keys.revoke', person, { id: first.key.id })
     const second = await desk.call('keys.create', person, { label: 'y' })
-    desk.server.gateway.store.journal.charge({ keyId: second.key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
+    journalOf(desk.server.gateway).charge({ keyId: second.key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
     await desk.call('keys.revoke', person, { id: second.key.id })
     expect(await refusal(await make())).toMatchObject({ status: 403, code: 'permission_denied' })
   })
@@ -308,8 +293,8 @@ describe('a member', () => {
     const person = await desk.join('Kim', 'member', { ...limits, maxKeys: 1 })
     const { store } = desk.server.gateway
     const { key } = await desk.call('keys.create', person, { label: 'x' })
-    store.keys.update(key.id, { expiresAt: Date.now() }, SYSTEM)
-    store.journal.charge({ keyId: key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
+    await store.keys.update(key.id, { expiresAt: Date.now() }, SYSTEM)
+    journalOf({ store }).charge({ keyId: key.id, budgets: [] }, { tokens: 5, microUsd: 0 })
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
   })
   test('has no more tokens by keys made anew every day: what ended ones used is used', async () => {
@@ -318,7 +303,7 @@ describe('a member', () => {
     const make = (tokens_total: number) => desk.request('keys.create', person, { label: 'x', tokens_total })
     const useUp = async (tokens: number) => {
       const { key } = (await (await make(1_000)).json()) as { key: { id: string } }
-      store.journal.charge({ keyId: key.id, budgets: [] }, { tokens, microUsd: 0 })
+      journalOf({ store }).charge({ keyId: key.id, budgets: [] }, { tokens, microUsd: 0 })
       const made = store.keys.get(key.id)
       // A day has gone by.
       if (made !== undefined) Object.assign(made, { createdAt: made.createdAt - DAY, expiresAt: Date.now() - 1 })
@@ -353,7 +338,7 @@ describe('a member', () => {
   test('has none by keys that had expired either', async () => {
     const person = await desk.join('Jan', 'member', { ...limits, maxKeys: 1 })
     const first = (await desk.call('keys.create', person, { label: 'x' })).key
-    desk.server.gateway.store.keys.update(first.id, { expiresAt: Date.now() }, SYSTEM)
+    await desk.server.gateway.store.keys.update(first.id, { expiresAt: Date.now() }, SYSTEM)
     const second = (await desk.call('keys.create', person, { label: 'y' })).key
     const goOn = () => desk.request('keys.update', person, { id: first.id, expires_at: inDays(1) })
     expect((await goOn()).status).toBe(403)
@@ -364,8 +349,8 @@ describe('a member', () => {
     const person = await desk.join('Lou', 'member', { ...limits, maxKeys: 1 })
     const { store } = desk.server.gateway
     const { id } = (await desk.call('keys.create', person, { label: 'x' })).key
-    store.journal.charge({ keyId: id, budgets: [] }, { tokens: 5, microUsd: 0 })
-    store.keys.update(id, { expiresAt: Date.now() }, SYSTEM)
+    journalOf({ store }).charge({ keyId: id, budgets: [] }, { tokens: 5, microUsd: 0 })
+    await store.keys.update(id, { expiresAt: Date.now() }, SYSTEM)
     expect((await desk.request('keys.update', person, { id, expires_at: inDays(1) })).status).toBe(200)
   })
   test('cannot cut the expiry of a key short, nor loosen a limit that stands', async () => {

@@ -88,7 +88,7 @@ describe.each(ENDS)('once they %s', (_, end) => {
 
 test('a link of the command line needs nobody who stays', async () => {
   const { victim, id } = await maker()
-  const { token } = desk.server.gateway.membership.invite(victim.member.id, { kind: 'cli', id: 'test' })
+  const { token } = await desk.server.gateway.membership.invite(victim.member.id, { kind: 'cli', id: 'test' })
   await desk.call('members.remove', desk.admin, { id })
   expect(await accept(token)).toBe(200)
 })
@@ -96,9 +96,9 @@ test('a link of the command line needs nobody who stays', async () => {
 test('a link whose maker is no admin by the database alone is void, too', async () => {
   const { store, membership } = desk.server.gateway
   const { member } = await desk.join('Plain', 'member')
-  const { token } = membership.invite(desk.member.member.id, { kind: 'member', id: member.id })
+  const { token } = await membership.invite(desk.member.member.id, { kind: 'member', id: member.id })
   expect(await opens(token)).toBe(404)
-  store.members.update(member.id, { role: 'admin' }, SYSTEM)
+  await store.members.update(member.id, { role: 'admin' }, SYSTEM)
   expect(await opens(token)).toBe(200)
 })
 

@@ -21,126 +21,126 @@ const start = () => {
 }
 
 describe('a session', () => {
-  test('ends seven days after its last use, to the millisecond', () => {
+  test('ends seven days after its last use, to the millisecond', async () => {
     const { time, days, membership, add } = start()
     days.now = 30
-    const { secret } = membership.openSession(add('Ada'))
+    const { secret } = await membership.openSession(await add('Ada'))
     time.now += IDLE_MS - 1
-    expect(membership.session(secret)?.member.name).toBe('Ada')
+    expect((await membership.session(secret))?.member.name).toBe('Ada')
     time.now += IDLE_MS - 1
-    expect(membership.session(secret)).toBeDefined()
+    expect(await membership.session(secret)).toBeDefined()
     time.now += IDLE_MS
-    expect(membership.session(secret)).toBeUndefined()
+    expect(await membership.session(secret)).toBeUndefined()
   })
-  test('ends so many days after sign-in as are set, however much it is used', () => {
+  test('ends so many days after sign-in as are set, however much it is used', async () => {
     const { time, days, membership, add } = start()
     days.now = 30
-    const { secret, expiresAt } = membership.openSession(add('Ada'))
+    const { secret, expiresAt } = await membership.openSession(await add('Ada'))
     expect(expiresAt).toBe(NOW + 30 * DAY)
     while (time.now + DAY < expiresAt) {
       time.now += DAY
-      expect(membership.session(secret)).toBeDefined()
+      expect(await membership.session(secret)).toBeDefined()
     }
     time.now = expiresAt - 1
-    expect(membership.session(secret)).toBeDefined()
+    expect(await membership.session(secret)).toBeDefined()
     time.now = expiresAt
-    expect(membership.session(secret)).toBeUndefined()
+    expect(await membership.session(secret)).toBeUndefined()
   })
-  test('ends after seven days where nothing is set, and none is shown that has ended', () => {
+  test('ends after seven days where nothing is set, and none is shown that has ended', async () => {
     const { time, membership, add } = start()
-    const ada = add('Ada')
-    const { secret, expiresAt } = membership.openSession(ada)
+    const ada = await add('Ada')
+    const { secret, expiresAt } = await membership.openSession(ada)
     expect(expiresAt).toBe(NOW + 7 * DAY)
     time.now = expiresAt - 1
-    expect(membership.session(secret)).toBeDefined()
-    expect(membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt }])
+    expect(await membership.session(secret)).toBeDefined()
+    expect(await membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt }])
     time.now = expiresAt
-    expect(membership.session(secret)).toBeUndefined()
-    expect(membership.sessionsOf(ada.id)).toEqual([])
+    expect(await membership.session(secret)).toBeUndefined()
+    expect(await membership.sessionsOf(ada.id)).toEqual([])
   })
-  test('that was opened for longer ends as early as is set now; a longer time prolongs none', () => {
+  test('that was opened for longer ends as early as is set now; a longer time prolongs none', async () => {
     const { time, days, membership, add } = start()
-    const ada = add('Ada')
+    const ada = await add('Ada')
     days.now = 30
-    const { secret } = membership.openSession(ada)
+    const { secret } = await membership.openSession(ada)
     days.now = 2
-    expect(membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt: NOW + 2 * DAY }])
+    expect(await membership.sessionsOf(ada.id)).toMatchObject([{ expiresAt: NOW + 2 * DAY }])
     time.now += 2 * DAY - 1
-    expect(membership.session(secret)).toBeDefined()
+    expect(await membership.session(secret)).toBeDefined()
     time.now += 1
-    expect(membership.session(secret)).toBeUndefined()
-    const short = membership.openSession(ada)
+    expect(await membership.session(secret)).toBeUndefined()
+    const short = await membership.openSession(ada)
     days.now = 30
     time.now += 2 * DAY
-    expect(membership.session(short.secret)).toBeUndefined()
+    expect(await membership.session(short.secret)).toBeUndefined()
   })
-  test('lasts when the clock is set back an hour, and is still idle after seven days', () => {
+  test('lasts when the clock is set back an hour, and is still idle after seven days', async () => {
     const { time, days, membership, add } = start()
     days.now = 30
-    const { secret } = membership.openSession(add('Ada'))
+    const { secret } = await membership.openSession(await add('Ada'))
     time.now -= DAY / 24
-    expect(membership.session(secret)).toBeDefined()
+    expect(await membership.session(secret)).toBeDefined()
     time.now += IDLE_MS
-    expect(membership.session(secret)).toBeUndefined()
+    expect(await membership.session(secret)).toBeUndefined()
   })
   test('ends, as a link does, when a clock that was years ahead is set right', async () => {
     const { time, membership, add } = start()
-    const ada = add('Ada')
+    const ada = await add('Ada')
     time.now += 70 * 365 * DAY
-    const { secret } = membership.openSession(ada)
-    const { token } = membership.invite(ada.id, SYSTEM)
-    expect(membership.session(secret)).toBeDefined()
+    const { secret } = await membership.openSession(ada)
+    const { token } = await membership.invite(ada.id, SYSTEM)
+    expect(await membership.session(secret)).toBeDefined()
     time.now = NOW
-    expect(membership.session(secret)).toBeUndefined()
+    expect(await membership.session(secret)).toBeUndefined()
     await expect(membership.invited(token, 'peer')).rejects.toThrow(/expired/)
-    const again = membership.openSession(ada)
-    expect(membership.session(again.secret)).toBeDefined()
+    const again = await membership.openSession(ada)
+    expect(await membership.session(again.secret)).toBeDefined()
   })
-  test('proves who its owner is for five minutes, whichever way the clock is set then', () => {
+  test('proves who its owner is for five minutes, whichever way the clock is set then', async () => {
     const { time, membership, add } = start()
-    const { secret } = membership.openSession(add('Ada'))
-    const isProven = () => {
-      const session = membership.session(secret)
+    const { secret } = await membership.openSession(await add('Ada'))
+    const isProven = async () => {
+      const session = await membership.session(secret)
       return session !== undefined && membership.isProven(session)
     }
     time.now += 5 * 60_000 - 1
-    expect(isProven()).toBe(true)
+    expect(await isProven()).toBe(true)
     time.now += 1
-    expect(isProven()).toBe(false)
+    expect(await isProven()).toBe(false)
     time.now = NOW - 5 * 60_000
-    expect(isProven()).toBe(false)
+    expect(await isProven()).toBe(false)
   })
-  test('lasts, as tokens do, while the store cannot be written: only the time of its use is not recorded', () => {
+  test('lasts, as tokens do, while the store cannot be written: only the time of its use is not recorded', async () => {
     const { store, time, add } = start()
-    const unwritable = (): never => {
+    const unwritable = async (): Promise<never> => {
       throw new Error('disk full')
     }
     const sessions = { ...store.sessions, seen: unwritable }
     const tokens = { ...store.tokens, used: unwritable }
     const membership = createMembership({ store: { ...store, sessions, tokens }, clock: () => time.now })
-    const member = add('Ada')
-    const { secret } = membership.openSession(member)
-    const issued = membership.issueToken('script', undefined, member)
+    const member = await add('Ada')
+    const { secret } = await membership.openSession(member)
+    const issued = await membership.issueToken('script', undefined, member)
     time.now += DAY
-    expect(membership.session(secret)?.member.name).toBe('Ada')
-    expect(membership.token(issued.secret)?.id).toBe(issued.token.id)
+    expect((await membership.session(secret))?.member.name).toBe('Ada')
+    expect((await membership.token(issued.secret))?.id).toBe(issued.token.id)
   })
-  test('sees its member as they are now', () => {
+  test('sees its member as they are now', async () => {
     const { store, membership, add } = start()
-    add('Boss')
-    const member = add('Ada')
-    const { secret } = membership.openSession(member)
-    store.members.update(member.id, { role: 'member', name: 'Adele' }, SYSTEM)
-    expect(membership.session(secret)?.member).toMatchObject({ role: 'member', name: 'Adele' })
-    store.members.remove(member.id, 'revoke', SYSTEM)
-    expect(membership.session(secret)).toBeUndefined()
+    await add('Boss')
+    const member = await add('Ada')
+    const { secret } = await membership.openSession(member)
+    await store.members.update(member.id, { role: 'member', name: 'Adele' }, SYSTEM)
+    expect((await membership.session(secret))?.member).toMatchObject({ role: 'member', name: 'Adele' })
+    await store.members.remove(member.id, 'revoke', SYSTEM)
+    expect(await membership.session(secret)).toBeUndefined()
   })
 })
 
 describe('links and tokens', () => {
   test('an invitation is valid for seven days', async () => {
     const { time, membership, add } = start()
-    const { token, expiresAt } = membership.invite(add('Ivy').id, SYSTEM)
+    const { token, expiresAt } = await membership.invite((await add('Ivy')).id, SYSTEM)
     expect(expiresAt).toBe(NOW + 7 * DAY)
     time.now = expiresAt - 1
     expect((await membership.invited(token, 'peer')).member.name).toBe('Ivy')
@@ -149,26 +149,26 @@ describe('links and tokens', () => {
   })
   test('a setup link of an earlier offer is void', async () => {
     const { membership } = start()
-    const first = membership.offerSetup() ?? ''
-    const second = membership.offerSetup() ?? ''
+    const first = (await membership.offerSetup()) ?? ''
+    const second = (await membership.offerSetup()) ?? ''
     await expect(membership.setUp(first, 'Ada', 'long enough', 'peer')).rejects.toThrow(/not|never/)
     expect((await membership.setUp(second, 'Ada', 'long enough', 'peer')).role).toBe('admin')
-    expect(membership.offerSetup()).toBeUndefined()
+    expect(await membership.offerSetup()).toBeUndefined()
   })
-  test('an admin token ends when it expires', () => {
+  test('an admin token ends when it expires', async () => {
     const { time, membership, add } = start()
-    const { secret } = membership.issueToken('ci', NOW + 1_000, add('Ada'))
+    const { secret } = await membership.issueToken('ci', NOW + 1_000, await add('Ada'))
     time.now += 999
-    expect(membership.token(secret)?.label).toBe('ci')
+    expect((await membership.token(secret))?.label).toBe('ci')
     time.now += 1
-    expect(membership.token(secret)).toBeUndefined()
+    expect(await membership.token(secret)).toBeUndefined()
   })
-  test.each(['', 'x', '\u0000', 'sl-admin-', 'a'.repeat(100_000)])('%j opens nothing', (secret) => {
+  test.each(['', 'x', '\u0000', 'sl-admin-', 'a'.repeat(100_000)])('%j opens nothing', async (secret) => {
     const { membership, add } = start()
-    membership.openSession(add('Ada'))
-    expect(membership.session(secret)).toBeUndefined()
-    expect(membership.token(secret)).toBeUndefined()
-    expect(membership.token(`sl-admin-${secret}`)).toBeUndefined()
+    await membership.openSession(await add('Ada'))
+    expect(await membership.session(secret)).toBeUndefined()
+    expect(await membership.token(secret)).toBeUndefined()
+    expect(await membership.token(`sl-admin-${secret}`)).toBeUndefined()
   })
 })
 

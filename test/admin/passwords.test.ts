@@ -61,9 +61,9 @@ describe('every way of setting a password', () => {
     expect(await refusal(await accept('sokunthea 2026'))).toMatchObject(REFUSED)
     expect((await accept('three herons by the weir')).status).toBe(200)
 
-    const known = desk.server.gateway.store.members.get(member.id)
+    const known = await desk.server.gateway.store.members.get(member.id)
     if (known === undefined) throw new Error('no member')
-    const person = desk.signedIn(known)
+    const person = await desk.signedIn(known)
     const change = (password: string) =>
       desk.request('session.password', person, { current: 'three herons by the weir', password })
     expect(await refusal(await change('qwertyuiop[]'))).toMatchObject(REFUSED)
@@ -72,7 +72,7 @@ describe('every way of setting a password', () => {
 
   test('the first admin’s too', async () => {
     const membership = createMembership({ store: open(':memory:', () => NOW), clock: () => NOW })
-    const token = membership.offerSetup() ?? ''
+    const token = (await membership.offerSetup()) ?? ''
     const setUp = (password: string) => membership.setUp(token, 'Sokunthea', password, 'peer')
     await expect(setUp('123456789012')).rejects.toThrow(/first that are tried/)
     expect((await setUp('three herons by the weir')).role).toBe('admin')
@@ -81,7 +81,7 @@ describe('every way of setting a password', () => {
   test('one that is common by now still opens the door it was set for', async () => {
     const passwordHash = await Bun.password.hash('password1234', { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
     const { store } = desk.server.gateway
-    store.members.add({ name: 'Early', role: 'member', limits: DEFAULT_LIMITS, passwordHash }, SYSTEM)
+    await store.members.add({ name: 'Early', role: 'member', limits: DEFAULT_LIMITS, passwordHash }, SYSTEM)
     const entered = await desk.request('session.sign-in', desk.nobody, { name: 'Early', password: 'password1234' })
     expect(entered.status).toBe(200)
   })

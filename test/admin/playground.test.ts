@@ -80,7 +80,7 @@ describe('the key of the playground', () => {
   })
 
   test('is for people, twenty times an hour', async () => {
-    const { secret } = desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
     const script = { headers: { authorization: `Bearer ${secret}` } }
     expect((await desk.request('playground.key', script)).status).toBe(403)
     const eager = await desk.join('Eager', 'member')

@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 
 type Made = { id: string; secret: string }
-const mine = (more: Parameters<Desk['issue']>[0] = {}): Made =>
+const mine = (more: Parameters<Desk['issue']>[0] = {}): Promise<Made> =>
   desk.issue({ label: 'mine', ownerId: desk.member.member.id, ...more })
 
 const ask = async ({ secret }: Made, body: unknown = hello, headers = {}) => {
@@ -57,7 +57,7 @@ const KINDS: [string, number, Parameters<Desk['issue']>[0], unknown, string][] =
 
 test.each(KINDS)('%s (%d) is found by its id, listed, and says which check it did not pass', async (...kind) => {
   const [, status, more, body, check] = kind
-  const key = mine(more)
+  const key = await mine(more)
   const got = await ask(key, body)
   expect(got.status).toBe(status)
   for (const who of [desk.admin, desk.member]) {
@@ -76,7 +76,7 @@ test.each(KINDS)('%s (%d) is found by its id, listed, and says which check it di
 })
 
 test('too many (429) and too busy (503) are refused before their bodies are read, and found all the same', async () => {
-  const key = mine(ONE)
+  const key = await mine(ONE)
   expect((await ask(key)).status).toBe(200)
   const limited = await ask(key)
   expect([limited.status, failedOf(await found(limited.id))[0]?.name]).toEqual([429, 'rate limit'])
@@ -92,7 +92,7 @@ test('too many (429) and too busy (503) are refused before their bodies are read
 })
 
 test('a count that is refused is a row too; a key nobody knows is none', async () => {
-  const key = mine({ models: ['vendorA-haiku-4-5'] })
+  const key = await mine({ models: ['vendorA-haiku-4-5'] })
   const counting = await desk.post('/v1/messages/count_tokens', hello, { 'x-api-key': key.secret })
   expect(counting.status).toBe(403)
   expect((await found(counting.headers.get('x-request-id') ?? '')).route.why[0]).toContain('count_tokens')
@@ -102,7 +102,7 @@ test('a count that is refused is a row too; a key nobody knows is none', async (
 })
 
 test('what was refused to others is not there for a member', async () => {
-  const foreign = desk.issue({ label: 'foreign', tokensTotal: 0 })
+  const foreign = await desk.issue({ label: 'foreign', tokensTotal: 0 })
   const { id } = await ask(foreign)
   expect((await desk.request('exchanges.get', desk.member, { id })).status).toBe(404)
   const { items } = await desk.call('exchanges.list', desk.member, { outcome: 'refused', limit: 200 })
@@ -111,7 +111,7 @@ test('what was refused to others is not there for a member', async () => {
 
 test('the overview counts it beside what failed, in no sum', async () => {
   const before = await desk.call('usage.get', desk.admin)
-  const key = mine(ONE)
+  const key = await mine(ONE)
   scripts = [json({ type: 'error', error: { type: 'api_error', message: PROVIDER_TEXT } }, 400)]
   await ask(key)
   for (let i = 0; i < 3; i++) await ask(key)
@@ -124,7 +124,7 @@ test('the overview counts it beside what failed, in no sum', async () => {
 })
 
 test('a flood of one key is answered as fast as ever, kept within its bound and counted whole', async () => {
-  const key = mine(ONE)
+  const key = await mine(ONE)
   await ask(key)
   const flood = 1_200
   for (let at = 0; at < flood; at += 100)
@@ -163,7 +163,7 @@ test('it is in the live view and its counters', async () => {
     }
   }
   const begun = await next('counters')
-  const { id } = await ask(mine({ tokensTotal: 0 }))
+  const { id } = await ask(await mine({ tokensTotal: 0 }))
   expect(await next('exchange')).toMatchObject({ id, outcome: 'refused', status: 402 })
   const after = await next('counters')
   expect([after.finished - begun.finished, after.errors - begun.errors]).toEqual([1, 1])
@@ -171,10 +171,10 @@ test('it is in the live view and its counters', async () => {
 })
 
 test('it outlives a stop', async () => {
-  const key = mine({ tokensTotal: 0 })
+  const key = await mine({ tokensTotal: 0 })
   const { id } = await ask(key)
-  desk.server.gateway.refusals.flush()
-  expect(desk.server.gateway.store.exchanges({ limit: 1, id })).toMatchObject([{ id, keyId: key.id }])
+  await desk.server.gateway.refusals.flush()
+  expect(await desk.server.gateway.store.exchanges({ limit: 1, id })).toMatchObject([{ id, keyId: key.id }])
 })
 
 describe('the page of what failed begins with what happened, why most often, and what to do', () => {
@@ -189,7 +189,7 @@ describe('the page of what failed begins with what happened, why most often, and
     scripts = Array.from({ length: 8 }, () =>
       json({ type: 'error', error: { ...error, message: PROVIDER_TEXT } }, status),
     )
-    const { id } = await ask(mine())
+    const { id } = await ask(await mine())
     const { failure } = await found(id)
     expect(failure?.happened).toMatch(happened)
     expect(failure?.why).toMatch(why)
@@ -199,7 +199,7 @@ describe('the page of what failed begins with what happened, why most often, and
     expect(theirs).toContain(id)
   })
   test('of what went well it says nothing', async () => {
-    expect((await found((await ask(mine())).id)).failure).toBeNull()
+    expect((await found((await ask(await mine())).id)).failure).toBeNull()
   })
   test('and the manual says the same: "bun run failures" makes its tables anew', async () => {
     const manual = await Bun.file(MANUAL).text()

@@ -30,13 +30,13 @@ describe('a code', () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const membership = createMembership({ store, clock: () => time.now })
-    const add = (name: string): Member =>
+    const add = (name: string): Promise<Member> =>
       store.members.add({ name, role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
-    const ada = add('Ada')
-    const { secret } = membership.factor.offer(ada)
-    const session = membership.session(membership.openSession(ada).secret)
+    const ada = await add('Ada')
+    const { secret } = await membership.factor.offer(ada)
+    const session = await membership.session((await membership.openSession(ada)).secret)
     if (session === undefined) throw new Error('no session')
-    const recovery = membership.factor.enable(session, codeOf(secret, time.now))
+    const recovery = await membership.factor.enable(session, codeOf(secret, time.now))
     time.now += 2 * STEP
     const outcome = (doing: Promise<unknown>): Promise<string> =>
       doing.then(
@@ -118,7 +118,7 @@ describe('a code', () => {
       expect(await signIn(wrongCodeOf(secret, time.now), `203.0.113.${i}`)).toBe('invalid_api_key code')
     }
     expect(await signIn(codeOf(secret, time.now), '198.51.100.1')).toBe('rate_limit_exceeded')
-    const told = store.audit({ limit: 50 }).filter(({ action }) => action === 'session.refuse')
+    const told = (await store.audit({ limit: 50 })).filter(({ action }) => action === 'session.refuse')
     expect(told).toHaveLength(10)
     expect(told[0]?.after).toMatchObject({ from: '203.0.113.9', wrong: 'code' })
     time.now += 15 * 60_000
@@ -133,8 +133,8 @@ describe('a code', () => {
     expect(await signIn(first)).toBe('invalid_api_key code')
     const both = await Promise.all([signIn(second.toUpperCase().replaceAll('-', ' ')), signIn(second)])
     expect(both.toSorted()).toEqual(['in', 'invalid_api_key code'])
-    expect(membership.factor.codesLeft(ada.id)).toBe(8)
-    const used = store.audit({ limit: 50 }).filter(({ action }) => action === 'second-factor.recover')
+    expect(await membership.factor.codesLeft(ada.id)).toBe(8)
+    const used = (await store.audit({ limit: 50 })).filter(({ action }) => action === 'second-factor.recover')
     expect(used.map(({ target, after }) => [target, after])).toEqual([
       [ada.id, { left: 8 }],
       [ada.id, { left: 9 }],
@@ -142,11 +142,11 @@ describe('a code', () => {
   })
   test('of another’s factor, or for another’s recovery, opens nothing', async () => {
     const { time, membership, add, recovery, secret, outcome } = await start()
-    const bea = add('Bea')
-    const offered = membership.factor.offer(bea)
-    const session = membership.session(membership.openSession(bea).secret)
+    const bea = await add('Bea')
+    const offered = await membership.factor.offer(bea)
+    const session = await membership.session((await membership.openSession(bea)).secret)
     if (session === undefined) throw new Error('no session')
-    membership.factor.enable(session, codeOf(offered.secret, time.now))
+    await membership.factor.enable(session, codeOf(offered.secret, time.now))
     time.now += 2 * STEP
     for (const code of [recovery[0], codeOf(secret, time.now)]) {
       expect(await outcome(membership.signIn('Bea', PASSWORD, 'peer', code))).toBe('invalid_api_key code')
@@ -163,9 +163,9 @@ describe('over the admin API', () => {
   })
   afterAll(() => desk.stop())
   // Neither counts of attempts nor codes of one test are in the way of the next.
-  beforeEach(() => {
+  beforeEach(async () => {
     time.now += 20 * 60_000
-    desk.admin = desk.signedIn(desk.admin.member)
+    desk.admin = await desk.signedIn(desk.admin.member)
   })
 
   const enable = async (person: Person) => {
@@ -182,7 +182,7 @@ describe('over the admin API', () => {
 
   test('it is offered, confirmed by a code and in force; other sessions end, and nothing of it can be read again', async () => {
     const person = await desk.join('Setter', 'admin')
-    const elsewhere = desk.signedIn(person.member)
+    const elsewhere = await desk.signedIn(person.member)
     const first = await desk.call('second-factor.offer', person)
     expect((await desk.call('session.get', person)).member).toMatchObject({ second_factor: false })
     expect((await signIn('Setter')).status).toBe(200)
@@ -278,16 +278,16 @@ describe('over the admin API', () => {
     const { member, headers } = await desk.join('Rescued', 'admin')
     await enable({ headers })
     const { membership } = desk.server.gateway
-    const { token } = membership.invite(member.id, { kind: 'cli', id: 'test' }, { endsFactor: true })
+    const { token } = await membership.invite(member.id, { kind: 'cli', id: 'test' }, { endsFactor: true })
     expect((await signIn('rescued')).status).toBe(401)
     expect(await desk.call('invitation.open', desk.nobody, { token })).toMatchObject({ needs_code: false })
-    expect(membership.factor.isEnabled(member.id)).toBe(true)
+    expect(await membership.factor.isEnabled(member.id)).toBe(true)
     await desk.call('invitation.accept', desk.nobody, { token, password: PASSWORD })
     expect((await signIn('rescued')).status).toBe(200)
     const { items } = await desk.call('audit.list', desk.admin, { target: member.id })
     expect(items.map(({ action }) => action)).toContain('second-factor.remove')
     // The next link of an admin is one like any other.
-    await enable(desk.signedIn(member))
+    await enable(await desk.signedIn(member))
     const next = await desk.call('members.renew-invitation', desk.admin, { id: member.id })
     expect(await desk.call('invitation.open', desk.nobody, { token: next.invitation.token })).toMatchObject({
       needs_code: true,
@@ -299,15 +299,15 @@ describe('over the admin API', () => {
     let lacking: Person & { member: Member }
     beforeAll(async () => {
       time.now += 20 * 60_000
-      desk.admin = desk.signedIn(desk.admin.member)
+      desk.admin = await desk.signedIn(desk.admin.member)
       lacking = await desk.join('Lacking', 'admin')
       const early = await desk.request('settings.put', desk.admin, { second_factor_for_admins: true })
       expect(await refusal(early)).toMatchObject({ status: 400, message: expect.stringContaining('of your own first') })
       await enable(desk.admin)
       await desk.call('settings.put', desk.admin, { second_factor_for_admins: true })
     })
-    beforeEach(() => {
-      lacking = desk.signedIn(lacking.member)
+    beforeEach(async () => {
+      lacking = await desk.signedIn(lacking.member)
     })
     const closed = NAMES.filter((name) => !('early' in ROUTES[name]) && ROUTES[name].access !== 'anyone')
 
@@ -326,10 +326,10 @@ describe('over the admin API', () => {
       expect(await response.json()).toMatchObject({ error: { code: 'permission_denied', param: 'second_factor' } })
     })
     test('members need none, and neither do admin tokens', async () => {
-      const member = desk.signedIn(desk.member.member)
+      const member = await desk.signedIn(desk.member.member)
       expect((await desk.request('keys.list', member)).status).toBe(200)
       expect((await desk.call('session.get', member)).second_factor_due).toBe(false)
-      const { secret } = desk.server.gateway.membership.issueToken('ci', undefined, lacking.member)
+      const { secret } = await desk.server.gateway.membership.issueToken('ci', undefined, lacking.member)
       expect((await desk.request('keys.list', { headers: { authorization: `Bearer ${secret}` } })).status).toBe(200)
     })
     test('who has one cannot remove it, unless they are no admin', async () => {

@@ -1,7 +1,7 @@
 // Coming in and going out: the setup link, passwords, invitations, sessions and their ends.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,11 +14,17 @@ import { startServer } from '../../src/server/serve.ts'
 import { backupStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW, newKey, open } from '../store/support.ts'
+import { whileAnotherWrites } from '../support/another-writer.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { silentLog } from '../support/silent-log.ts'
 import { cookieOf, type Desk, HASH, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
 const cookie = (secret: string): Person => ({ headers: { cookie: `sluice_session=${secret}` } })
+
+const setByLink = async ({ members }: Store, id: string): Promise<void> => {
+  await members.invite(id, { hash: `link of ${id}`, expiresAt: Number.MAX_SAFE_INTEGER }, SYSTEM)
+  await members.accept(`link of ${id}`, HASH, Date.now())
+}
 
 describe('a first start', () => {
   const startAlone = async (directory: string) => {
@@ -69,8 +75,8 @@ describe('a first start', () => {
         status: 404,
         message: expect.stringContaining('There is an admin already: sign in.'),
       })
-      expect(server.gateway.store.members.list()).toHaveLength(1)
-      expect(server.gateway.membership.offerSetup()).toBeUndefined()
+      expect(await server.gateway.store.members.list()).toHaveLength(1)
+      expect(await server.gateway.membership.offerSetup()).toBeUndefined()
     } finally {
       await server.stop()
       rmSync(directory, { recursive: true, force: true })
@@ -103,42 +109,26 @@ describe('with people', () => {
     expect(await works(cookie(cookieOf(again)))).toBe(true)
   })
   describe('waits while another process is writing', () => {
-    /** The status of a request whose first two writes find the database locked. */
-    const behindAnother = async (part: 'sessions' | 'members', write: string, ask: () => Promise<Response>) => {
-      const store = desk.server.gateway.store[part] as unknown as Record<string, (...args: unknown[]) => unknown>
-      const { [write]: carryOut } = store
-      const other = new Database(databasePath(desk.config))
-      let failures = 0
-      const writing = spyOn(store, write).mockImplementation((...args) => {
-        try {
-          return carryOut?.(...args)
-        } catch (error) {
-          if (++failures === 2) other.run('ROLLBACK')
-          throw error
-        }
-      })
-      other.run('BEGIN IMMEDIATE')
-      const { status } = await ask()
-      writing.mockRestore()
-      other.close()
-      return [status, failures]
+    const behindAnother = async (ask: () => Promise<Response>) => {
+      const { result, waited } = await whileAnotherWrites(desk.config, ask)
+      return [result.status, waited]
     }
 
     test('a sign-in, by a right and by a wrong password', async () => {
-      expect(await behindAnother('sessions', 'sweep', () => signIn('ada', PASSWORD))).toEqual([200, 2])
-      expect(await behindAnother('sessions', 'refuse', () => signIn('ada', 'not it at all'))).toEqual([401, 2])
+      expect(await behindAnother(() => signIn('ada', PASSWORD))).toEqual([200, 2])
+      expect(await behindAnother(() => signIn('ada', 'not it at all'))).toEqual([401, 2])
     })
     test('a new password', async () => {
       const words = { current: PASSWORD, password: PASSWORD }
       const change = () => desk.request('session.password', desk.admin, words)
-      expect(await behindAnother('members', 'setPassword', change)).toEqual([200, 2])
-      desk.admin = desk.signedIn(desk.admin.member)
+      expect(await behindAnother(change)).toEqual([200, 2])
+      desk.admin = await desk.signedIn(desk.admin.member)
     })
     test('an invitation', async () => {
       const { invitation } = await desk.call('members.invite', desk.admin, { name: 'Wes', role: 'member' })
       const words = { token: invitation.token, password: PASSWORD }
       const accept = () => desk.request('invitation.accept', desk.nobody, words)
-      expect(await behindAnother('members', 'accept', accept)).toEqual([200, 2])
+      expect(await behindAnother(accept)).toEqual([200, 2])
     })
   })
   test('a session that was chosen by someone else is never adopted', async () => {
@@ -168,7 +158,7 @@ describe('with people', () => {
     const [, name, secret] = /^([^=]+)=(\w+);/.exec(response.headers.get('set-cookie') ?? '') ?? []
     expect(name).toBe('__Host-sluice_session')
     const own = `${name}=${secret}`
-    const planted = desk.signedIn(desk.member.member).headers.cookie
+    const planted = (await desk.signedIn(desk.member.member)).headers.cookie
     for (const cookie of [`${own}; ${planted}`, `${planted}; ${own}`]) {
       expect(await desk.call('session.get', { headers: { cookie } })).toMatchObject({ member: { name: 'Ada' } })
     }
@@ -186,7 +176,7 @@ describe('with people', () => {
     expect(name.headers.get('set-cookie')).toBeNull()
   })
   test('signing out ends the session, signing out everywhere all of them and nobody else’s', async () => {
-    const [one, two, three] = [1, 2, 3].map(() => desk.signedIn(desk.admin.member))
+    const [one, two, three] = await Promise.all([1, 2, 3].map(() => desk.signedIn(desk.admin.member)))
     if (one === undefined || two === undefined || three === undefined) throw new Error('no sessions')
     const out = await desk.request('session.sign-out', one)
     expect(out.headers.get('set-cookie')).toMatch(/^sluice_session=; Path=\/; .*Max-Age=0$/)
@@ -194,11 +184,11 @@ describe('with people', () => {
     expect(await works(two)).toBe(true)
     await desk.call('session.sign-out-everywhere', two)
     expect([await works(two), await works(three), await works(desk.member)]).toEqual([false, false, true])
-    desk.admin = desk.signedIn(desk.admin.member)
+    desk.admin = await desk.signedIn(desk.admin.member)
   })
   test('a new password needs the old one, renews the session and ends all there were', async () => {
     const mover = await desk.join('Moe', 'member')
-    const other = desk.signedIn(mover.member)
+    const other = await desk.signedIn(mover.member)
     const wrong = await desk.request('session.password', mover, {
       current: 'not it at all',
       password: 'a new long one',
@@ -415,26 +405,30 @@ describe('with people', () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const membership = createMembership({ store, clock: () => time.now })
-    const member = store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
-    const refusals = () => store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.refuse')
+    const member = await store.members.add(
+      { name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH },
+      SYSTEM,
+    )
+    const refusals = async () =>
+      (await store.audit({ limit: 1_000 })).filter(({ action }) => action === 'session.refuse')
     const guess = (name: string, peer: string) => membership.signIn(name, 'no', peer).catch(() => undefined)
     // From many addresses, so that no door stops them.
     for (let i = 0; i < 12; i++) await guess('Ada', `203.0.113.${i}`)
-    expect(refusals()).toHaveLength(12)
-    store.members.setPassword(member.id, HASH, undefined, SYSTEM)
+    expect(await refusals()).toHaveLength(12)
+    await setByLink(store, member.id)
     for (let i = 0; i < 40; i++) await guess('Ada ', `198.51.100.${i}`)
-    expect(refusals()).toHaveLength(20)
+    expect(await refusals()).toHaveLength(20)
     time.now += 15 * 60_000
     await guess('Ada', '192.0.2.1')
-    expect(refusals()[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 32 })
-    for (let i = 0; i < 40; i++) membership.openSession(member, undefined, true)
-    expect(store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
+    expect((await refusals())[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 32 })
+    for (let i = 0; i < 40; i++) await membership.openSession(member, undefined, true)
+    expect((await store.audit({ limit: 1_000 })).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
   })
   test('a stranger who guesses shuts the owner out of no other address, until a hundred guesses were made', async () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const membership = createMembership({ store, clock: () => time.now })
-    store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
+    await store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
     const signIn = (peer: string, password = PASSWORD) =>
       membership.signIn('Ada', password, peer).then(
         () => 'in',
@@ -451,21 +445,18 @@ describe('with people', () => {
     expect(await signIn('198.51.100.1')).toBe('in')
   }, 30_000)
   test.each([
-    [
-      'another one is set by a link',
-      ({ members }: Store, id: string) => members.setPassword(id, HASH, undefined, SYSTEM),
-    ],
-    ['the member signs out everywhere', ({ sessions }: Store, id: string) => sessions.closeAll(id)],
+    ['another one is set by a link', setByLink],
+    ['the member signs out everywhere', async ({ sessions }: Store, id: string) => sessions.closeAll(id)],
   ])('a change of password is refused if %s while it is made', async (how, interfere) => {
     const { store, membership } = desk.server.gateway
     const { member, headers } = await desk.join(how, 'member')
-    const session = membership.session(headers.cookie?.replace(/.*=/, '') ?? '')
+    const session = await membership.session(headers.cookie?.replace(/.*=/, '') ?? '')
     if (session === undefined) throw new Error('no session')
     const changing = membership.changePassword(session, PASSWORD, 'a stolen new one')
-    interfere(store, member.id)
-    const { passwordHash } = store.members.credentials(member.name) ?? {}
+    await interfere(store, member.id)
+    const { passwordHash } = (await store.members.credentials(member.name)) ?? {}
     expect(await changing.catch((error: GatewayError) => error.code)).toBe('invalid_api_key')
-    expect(store.members.credentials(member.name)?.passwordHash).toBe(passwordHash)
+    expect((await store.members.credentials(member.name))?.passwordHash).toBe(passwordHash)
   })
   test('too many wrong passwords are refused for the account, then for the address, and say truthfully until when', async () => {
     const crowd = await startDesk()
@@ -587,8 +578,8 @@ describe('a change that cannot be written whole', () => {
   test.each(CHANGES)('leaves nothing of itself: %s', async (name, input) => {
     const { store, settings } = desk.server.gateway
     const { member } = await desk.join(`Other ${name}`, 'admin')
-    const { token } = await desk.call('tokens.create', desk.signedIn(member), { label: 'theirs' })
-    const key = store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), SYSTEM).key
+    const { token } = await desk.call('tokens.create', await desk.signedIn(member), { label: 'theirs' })
+    const key = (await store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), SYSTEM)).key
     const [session] = (await desk.call('sessions.list', desk.admin)).items
     const state = () => [
       ...TABLES.map((table) => database.query(`SELECT * FROM ${table}`).all()),

@@ -26,13 +26,13 @@ beforeAll(async () => {
   )
   desk = await startDesk({ vendorA: provider.origin })
   const { store } = desk.server.gateway
-  teamId = store.teams.add({ name: 'crew' }, { kind: 'cli', id: 'test' }).id
-  store.members.update(desk.member.member.id, { teamId }, { kind: 'cli', id: 'test' })
-  const own = desk.issue({ label: 'own', ownerId: desk.member.member.id }).secret
+  teamId = (await store.teams.add({ name: 'crew' }, { kind: 'cli', id: 'test' })).id
+  await store.members.update(desk.member.member.id, { teamId }, { kind: 'cli', id: 'test' })
+  const own = (await desk.issue({ label: 'own', ownerId: desk.member.member.id })).secret
   await spend(own, 'red')
   await spend(own, 'red')
   await spend(own)
-  await spend(desk.issue({ label: 'gateway' }).secret, 'blue')
+  await spend((await desk.issue({ label: 'gateway' })).secret, 'blue')
 })
 afterAll(async () => {
   await desk.stop()
@@ -104,22 +104,22 @@ test.each(['account', 'provider'])('by %s there is no single key', async (by) =>
 })
 
 describe('a tag', () => {
-  const secret = () => desk.issue({ label: 'tagged' }).secret
+  const secret = async () => (await desk.issue({ label: 'tagged' })).secret
   test('is on its exchange', async () => {
-    const { id } = await spend(secret(), '  customer 7  ')
+    const { id } = await spend(await secret(), '  customer 7  ')
     expect((await desk.call('exchanges.get', desk.admin, { id })).exchange.tag).toBe('customer 7')
   })
   test.each(['x'.repeat(65), 'caf\u00e9'])(
     'of %p is refused with what it may be, before anything is spent',
     async (tag) => {
       const before = provider.requests.length
-      const { status, text } = await spend(secret(), tag)
+      const { status, text } = await spend(await secret(), tag)
       expect([status, JSON.parse(text).error.param]).toEqual([400, 'x-gateway-tag'])
       expect(provider.requests.length).toBe(before)
     },
   )
   test('reaches no provider', async () => {
-    await spend(secret(), 'for us alone')
+    await spend(await secret(), 'for us alone')
     expect(JSON.stringify(provider.requests.at(-1))).not.toContain('for us alone')
   })
 })
@@ -130,7 +130,7 @@ test('a group keeps its place, whatever others use', async () => {
       (await desk.call('usage.get', desk.admin, { by: 'key' })).series.map(({ label, place }) => [label, place]),
     )
   const before = await places()
-  const dear = desk.issue({ label: 'dear' })
+  const dear = await desk.issue({ label: 'dear' })
   for (let i = 0; i < 5; i++) await spend(dear.secret)
   const after = await places()
   expect(after.dear).toBeGreaterThan(Math.max(...Object.values(before)))

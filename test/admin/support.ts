@@ -19,7 +19,7 @@ export type Desk = TestGateway & {
   nobody: Person
   /** Adds a member who can sign in with PASSWORD, and signs them in without asking for it. */
   join(name: string, role: Role, limits?: Partial<MemberLimits>): Promise<Person & { member: Member }>
-  signedIn(member: Member): Person & { member: Member }
+  signedIn(member: Member): Promise<Person & { member: Member }>
   /** A raw request to a route, from the dashboard's own origin unless `headers` say otherwise. */
   request(
     name: RouteName,
@@ -38,12 +38,14 @@ export const startDesk = async (options: GatewayFor = {}): Promise<Desk> => {
   const gateway = await startGateway(options)
   const { store, membership } = gateway.server.gateway
   const origin = gateway.url
-  const signedIn: Desk['signedIn'] = (member) => ({
-    headers: { cookie: `sluice_session=${membership.openSession(member).secret}` },
+  const signedIn: Desk['signedIn'] = async (member) => ({
+    headers: { cookie: `sluice_session=${(await membership.openSession(member)).secret}` },
     member,
   })
   const join: Desk['join'] = async (name, role, limits = {}) =>
-    signedIn(store.members.add({ name, role, limits: { ...DEFAULT_LIMITS, ...limits }, passwordHash: HASH }, SYSTEM))
+    signedIn(
+      await store.members.add({ name, role, limits: { ...DEFAULT_LIMITS, ...limits }, passwordHash: HASH }, SYSTEM),
+    )
   const request: Desk['request'] = (name, person, input = {}, headers = {}) => {
     const { method, path } = ROUTES[name]
     const rest: Record<string, unknown> = { ...input }

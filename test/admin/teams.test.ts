@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { budgetOf, GATEWAY } from '../../src/keys/budget.ts'
+import { journalOf } from '../support/gateway.ts'
 import { type Desk, startDesk } from './support.ts'
 
 let desk: Desk
@@ -49,7 +50,7 @@ describe('teams', () => {
     await put(member.id, { team: team.id })
     await desk.call('teams.remove', desk.admin, { id: team.id })
     const { store } = desk.server.gateway
-    expect(store.members.get(member.id)?.teamId).toBeUndefined()
+    expect((await store.members.get(member.id))?.teamId).toBeUndefined()
     expect(store.budgets.get(budgetOf('team', team.id))).toBeUndefined()
     expect(store.budgets.of({ id: 'key_none', ownerId: member.id })).toEqual([])
     for (const name of ['teams.update', 'teams.remove'] as const)
@@ -57,7 +58,7 @@ describe('teams', () => {
         (await desk.request(name, desk.admin, { id: team.id, ...(name === 'teams.update' ? { name: 'x' } : {}) }))
           .status,
       ).toBe(404)
-    const actions = store.audit({ limit: 20, target: team.id }).map(({ action }) => action)
+    const actions = (await store.audit({ limit: 20, target: team.id })).map(({ action }) => action)
     expect(actions).toEqual(['team.remove', 'team.add'])
   })
 
@@ -82,7 +83,7 @@ describe('budgets', () => {
       ...{ usd: 50, tokens: null, renews: 'month', warn_at: [50, 100], used: 0, remaining: 50_000_000 },
       ...{ used_tokens: 0, used_micro_usd: 0 },
     })
-    const { journal } = desk.server.gateway.store
+    const journal = journalOf(desk.server.gateway)
     const counted = [budgetOf('team', team.id)]
     journal.charge({ keyId: 'key_none', budgets: counted }, { tokens: 7, microUsd: 30_000_000 })
     const changed = await desk.call('teams.update', desk.admin, { id: team.id, budget: { usd: 20, renews: 'month' } })
@@ -125,20 +126,24 @@ describe('budgets', () => {
 
   test('of the gateway are for its admins to see', async () => {
     const { store } = desk.server.gateway
-    store.budgets.set(GATEWAY, { unit: 'usd', amount: 1, renews: undefined, warnAt: [] }, { kind: 'cli', id: 'x' })
+    await store.budgets.set(
+      GATEWAY,
+      { unit: 'usd', amount: 1, renews: undefined, warnAt: [] },
+      { kind: 'cli', id: 'x' },
+    )
     try {
       expect((await desk.call('budgets.list', desk.admin)).items[0]).toMatchObject({ kind: 'gateway', owner: null })
       const seen = (await desk.call('budgets.list', desk.member)).items
       expect(seen.some(({ kind }) => kind === 'gateway')).toBe(false)
     } finally {
-      store.budgets.set(GATEWAY, null, { kind: 'cli', id: 'x' })
+      await store.budgets.set(GATEWAY, null, { kind: 'cli', id: 'x' })
     }
   })
 
   test('begin again when an admin says so', async () => {
     const team = await newTeam({ tokens: 10 })
     const id = budgetOf('team', team.id)
-    desk.server.gateway.store.journal.charge({ keyId: 'key_none', budgets: [id] }, { tokens: 4, microUsd: 1 })
+    journalOf(desk.server.gateway).charge({ keyId: 'key_none', budgets: [id] }, { tokens: 4, microUsd: 1 })
     expect(desk.server.gateway.store.budgets.get(id)?.used.tokens).toBe(4)
     expect((await desk.request('budgets.reset', desk.admin, { id: 'team:none' })).status).toBe(404)
     const { member } = await desk.join('Nobody', 'member')

@@ -6,7 +6,7 @@ import { webhook } from './support.ts'
 
 const [path = '', url = '', most = '0'] = process.argv.slice(2)
 const store = openStore(path)
-const alerts = createAlerts({
+const alerts = await createAlerts({
   store: store.alerts,
   rules: () => ({
     ...{ receivers: [webhook('one', url)], marks: [], expiringMs: 0, restingMs: 0 },
@@ -17,17 +17,17 @@ const alerts = createAlerts({
   patienceMs: 200,
 })
 alerts.reconfigured()
-let count = store.alerts.told().length
+let count = (await store.alerts.told()).length
 const held = (): Holding[] =>
   Array.from({ length: count }, (_, at) => ({ subject: `${at}`, text: `Cause ${at}.`, facts: {} }))
-const raising = setInterval(() => {
+const raising = setInterval(async () => {
   if (count < Number(most)) {
     count++
-    alerts.look([{ type: 'quota', look: held }])
+    await alerts.look([{ type: 'quota', look: held }])
   } else if (alerts.standingOf('one').waiting === 0) {
     clearInterval(raising)
-    void alerts.stop().then(() => {
-      store.close()
+    void alerts.stop().then(async () => {
+      await store.close()
       console.log('all sent')
     })
   }

@@ -37,26 +37,26 @@ afterEach(async () => {
 })
 
 /** A fresh look each time: what it remembers of the one before is another test's. */
-const look = (type: AlertType): Holding[] | undefined => {
+const look = async (type: AlertType): Promise<Holding[] | undefined> => {
   const found = alertRules(gateway.server.gateway, gateway.server.gateway.trouble).find((rule) => rule.type === type)
   return found?.look()
 }
-const subjects = (type: AlertType): string[] => (look(type) ?? []).map(({ subject }) => subject)
+const subjects = async (type: AlertType): Promise<string[]> => ((await look(type)) ?? []).map(({ subject }) => subject)
 
 /** What a key has used, as settled exchanges would have it. */
-const use = (id: string, tokens: number): void => {
+const use = async (id: string, tokens: number): Promise<void> => {
   const { ledger, store } = gateway.server.gateway
-  ledger.flush()
+  await ledger.flush()
   const key = store.keys.get(id)
   if (key !== undefined) key.tokensUsed = tokens
 }
 
 describe('a quota', () => {
-  test('of the playground’s key is told of to nobody', () => {
-    const { id } = gateway.issue({ tokensTotal: 1_000, purpose: 'playground' })
-    use(id, 1_000)
-    expect(subjects('quota')).toEqual([])
-    expect(subjects('expiring')).not.toContain(id)
+  test('of the playground’s key is told of to nobody', async () => {
+    const { id } = await gateway.issue({ tokensTotal: 1_000, purpose: 'playground' })
+    await use(id, 1_000)
+    expect(await subjects('quota')).toEqual([])
+    expect(await subjects('expiring')).not.toContain(id)
   })
 
   test.each([
@@ -65,74 +65,74 @@ describe('a quota', () => {
     [99.9, 80],
     [100, 100],
     [250, 100],
-  ])('of which %d % is used is told at the mark %p', (used, mark) => {
-    const { id } = gateway.issue({ label: 'ci', tokensTotal: 1_000 })
-    use(id, used * 10)
-    const [found] = look('quota') ?? []
+  ])('of which %d % is used is told at the mark %p', async (used, mark) => {
+    const { id } = await gateway.issue({ label: 'ci', tokensTotal: 1_000 })
+    await use(id, used * 10)
+    const [found] = (await look('quota')) ?? []
     expect(found?.facts.mark).toBe(mark)
     if (found !== undefined) expect(found.text).toContain(`"ci" (${id}) has used ${Math.floor(used)} %`)
   })
 
-  test('is another one once it is renewed or topped up', () => {
-    const { id } = gateway.issue({ tokensTotal: 100, renews: 'day' })
+  test('is another one once it is renewed or topped up', async () => {
+    const { id } = await gateway.issue({ tokensTotal: 100, renews: 'day' })
     const periods = new Set<string | undefined>()
     const { keys } = gateway.server.gateway.store
-    const see = (): void => {
-      use(id, 90)
-      periods.add(look('quota')?.[0]?.period)
+    const see = async (): Promise<void> => {
+      await use(id, 90)
+      periods.add((await look('quota'))?.[0]?.period)
     }
-    see()
-    see()
+    await see()
+    await see()
     expect(periods.size).toBe(1)
-    keys.update(id, { addTokens: 5 }, SYSTEM)
-    see()
+    await keys.update(id, { addTokens: 5 }, SYSTEM)
+    await see()
     now += DAY
-    keys.renew(id)
-    see()
+    await keys.renew(id)
+    await see()
     expect(periods.size).toBe(3)
   })
 
-  test('of a key that is revoked or expired is not told', () => {
+  test('of a key that is revoked or expired is not told', async () => {
     const { keys } = gateway.server.gateway.store
     const [revoked, expired] = [
-      gateway.issue({ tokensTotal: 1 }),
-      gateway.issue({ tokensTotal: 1, expiresAt: now + 1 }),
+      await gateway.issue({ tokensTotal: 1 }),
+      await gateway.issue({ tokensTotal: 1, expiresAt: now + 1 }),
     ]
-    for (const { id } of [revoked, expired]) use(id, 1)
-    keys.revoke(revoked.id, SYSTEM)
+    for (const { id } of [revoked, expired]) await use(id, 1)
+    await keys.revoke(revoked.id, SYSTEM)
     now += 2
-    expect(look('quota')).toEqual([])
+    expect(await look('quota')).toEqual([])
   })
 
-  test('is looked at again only where requests ended, keys changed or a minute passed', () => {
+  test('is looked at again only where requests ended, keys changed or a minute passed', async () => {
     const { gateway: whole } = gateway.server
     let passed = 0
     const [rule] = alertRules({ ...whole, stopwatch: () => passed }, whole.trouble)
-    expect(rule?.look()).toEqual([])
-    expect(rule?.look()).toBeUndefined()
-    gateway.issue()
-    expect(rule?.look()).toEqual([])
-    expect(rule?.look()).toBeUndefined()
+    expect(await rule?.look()).toEqual([])
+    expect(await rule?.look()).toBeUndefined()
+    await gateway.issue()
+    expect(await rule?.look()).toEqual([])
+    expect(await rule?.look()).toBeUndefined()
     passed += MINUTE
-    expect(rule?.look()).toEqual([])
+    expect(await rule?.look()).toEqual([])
   })
 })
 
 describe('a budget', () => {
-  test('is told at its own marks, with whose it is', () => {
+  test('is told at its own marks, with whose it is', async () => {
     const { budgets } = gateway.server.gateway.store
-    const { id } = gateway.issue({ label: 'ci' })
+    const { id } = await gateway.issue({ label: 'ci' })
     const terms = { unit: 'usd', amount: 50_000_000, renews: 'month', warnAt: [50, 90] } as const
-    const own = budgets.set(budgetOf('key', id), terms, SYSTEM)
-    const whole = budgets.set(GATEWAY, { ...terms, unit: 'tokens', amount: 1_000, renews: undefined }, SYSTEM)
+    const own = await budgets.set(budgetOf('key', id), terms, SYSTEM)
+    const whole = await budgets.set(GATEWAY, { ...terms, unit: 'tokens', amount: 1_000, renews: undefined }, SYSTEM)
     const use = (microUsd: number, tokens: number): void => {
       if (own !== undefined) Object.assign(own.used, { microUsd })
       if (whole !== undefined) Object.assign(whole.used, { tokens })
     }
     use(24_999_999, 499)
-    expect(look('budget')).toEqual([])
+    expect(await look('budget')).toEqual([])
     use(25_000_000, 990)
-    expect((look('budget') ?? []).map(({ text, facts }) => [text, facts.mark]).sort()).toEqual([
+    expect(((await look('budget')) ?? []).map(({ text, facts }) => [text, facts.mark]).sort()).toEqual([
       ['The budget of the gateway is used to 99 %: 1000 tokens.', 90],
       [`The budget of the key "ci" (${id}) is used to 50 %: 50.00 USD, which renews every month.`, 50],
     ])
@@ -140,26 +140,26 @@ describe('a budget', () => {
 })
 
 describe('what is about to expire', () => {
-  test('is told: keys, admin tokens and credentials that say when they end', () => {
+  test('is told: keys, admin tokens and credentials that say when they end', async () => {
     const { store } = gateway.server.gateway
-    const key = gateway.issue({ label: 'old', expiresAt: now + 10 * DAY })
-    const { id: createdBy } = store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS }, SYSTEM)
-    const token = store.tokens.add({ label: 'script', hash: 'h', createdBy, expiresAt: now + 9 * DAY }, SYSTEM)
-    expect(subjects('expiring')).toEqual(['vendor_a/main'])
+    const key = await gateway.issue({ label: 'old', expiresAt: now + 10 * DAY })
+    const { id: createdBy } = await store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS }, SYSTEM)
+    const token = await store.tokens.add({ label: 'script', hash: 'h', createdBy, expiresAt: now + 9 * DAY }, SYSTEM)
+    expect(await subjects('expiring')).toEqual(['vendor_a/main'])
     now += 2.5 * DAY
-    expect(subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
+    expect(await subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
     now += 0.5 * DAY - 1
-    expect(subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
+    expect(await subjects('expiring')).toEqual([token.id, 'vendor_a/main'])
     now += 1
-    expect(subjects('expiring')).toEqual([key.id, token.id])
-    expect(look('expiring')?.[0]?.text).toBe(`The key "old" (${key.id}) expires on 2026-05-15 at 12:00 UTC.`)
+    expect(await subjects('expiring')).toEqual([key.id, token.id])
+    expect((await look('expiring'))?.[0]?.text).toBe(`The key "old" (${key.id}) expires on 2026-05-15 at 12:00 UTC.`)
     now += 7 * DAY
-    expect(subjects('expiring')).toEqual([])
+    expect(await subjects('expiring')).toEqual([])
   })
 
-  test('is not told of what was made for a few days only', () => {
-    gateway.issue({ expiresAt: now + 5 * DAY })
-    expect(subjects('expiring')).toEqual(['vendor_a/main'])
+  test('is not told of what was made for a few days only', async () => {
+    await gateway.issue({ expiresAt: now + 5 * DAY })
+    expect(await subjects('expiring')).toEqual(['vendor_a/main'])
   })
 })
 
@@ -170,13 +170,13 @@ describe('an account', () => {
     for (let at = 0; at < times; at++) health.failed(target, health.begin(target))
   }
 
-  test('that has not answered for ten minutes is told, with its models', () => {
+  test('that has not answered for ten minutes is told, with its models', async () => {
     fail(5)
-    expect(look('account-resting')).toEqual([])
+    expect(await look('account-resting')).toEqual([])
     now += 10 * MINUTE - 1
-    expect(look('account-resting')).toEqual([])
+    expect(await look('account-resting')).toEqual([])
     now += 1
-    expect(look('account-resting')).toMatchObject([
+    expect(await look('account-resting')).toMatchObject([
       {
         subject: 'vendor_a/main',
         text: 'The account vendor_a/main has not answered for 10 minutes (5 attempts): vendorA-opus-4-8.',
@@ -185,21 +185,21 @@ describe('an account', () => {
     ])
     now += MINUTE
     gateway.server.gateway.health.succeeded(target)
-    expect(look('account-resting')).toEqual([])
+    expect(await look('account-resting')).toEqual([])
   })
 
-  test('that failed once and was asked no more is not', () => {
+  test('that failed once and was asked no more is not', async () => {
     fail(1)
     now += 60 * MINUTE
-    expect(look('account-resting')).toEqual([])
+    expect(await look('account-resting')).toEqual([])
   })
 
-  test('that is asked so seldom that its breaker never opens is told all the same', () => {
+  test('that is asked so seldom that its breaker never opens is told all the same', async () => {
     for (let at = 0; at < 5; at++) {
       fail(1)
       now += 3 * MINUTE
     }
-    expect(subjects('account-resting')).toEqual(['vendor_a/main'])
+    expect(await subjects('account-resting')).toEqual(['vendor_a/main'])
   })
 
   test('of which nothing is known after a restart may rest still', () => {
@@ -212,12 +212,14 @@ describe('an account', () => {
     expect(rule?.isUnknown?.('vendor_a/main')).toBe(false)
   })
 
-  test('out of credit is told, until it answers', () => {
+  test('out of credit is told, until it answers', async () => {
     const { health } = gateway.server.gateway
     health.troubled(target, 'no-money', 'opus')
-    expect(look('out-of-credit')).toMatchObject([{ subject: 'vendor_a/main', facts: { models: 'vendorA-opus-4-8' } }])
+    expect(await look('out-of-credit')).toMatchObject([
+      { subject: 'vendor_a/main', facts: { models: 'vendorA-opus-4-8' } },
+    ])
     health.succeeded(target)
-    expect(look('out-of-credit')).toEqual([])
+    expect(await look('out-of-credit')).toEqual([])
   })
 })
 
@@ -249,77 +251,81 @@ describe('the share of failures', () => {
     gateway.server.gateway.config.alerts.errorRate = { above: 0.5, requests: 3, withinMs: 10 * MINUTE }
     for (let at = 0; at < 3; at++) await (await gateway.post('/v1/messages', ask)).text()
     await gateway.idle()
-    expect(look('error-rate')).toMatchObject([
+    expect(await look('error-rate')).toMatchObject([
       { subject: 'vendorA-opus-4-8', facts: { requests: 3, failed: 3, minutes: 10 } },
     ])
   })
 })
 
 describe('storage', () => {
-  test('is told of while the database takes no write', () => {
+  test('is told of while the database takes no write', async () => {
     const { gateway: whole } = gateway.server
-    expect(look('storage')).toEqual([])
+    expect(await look('storage')).toEqual([])
     const { probe } = whole.store
     whole.store.probe = () => {
       throw storeError('The disk is full.')
     }
-    expect(look('storage')).toMatchObject([
+    expect(await look('storage')).toMatchObject([
       { subject: 'database', text: expect.stringMatching(/^The database cannot be written: .*The disk is full\.$/) },
     ])
     whole.store.probe = probe
-    expect(look('storage')).toEqual([])
+    expect(await look('storage')).toEqual([])
   })
 
-  test('is told of where the ledger’s writes failed since the last look', () => {
+  test('is told of where the ledger’s writes failed since the last look', async () => {
     const { gateway: whole } = gateway.server
     const rule = alertRules(whole, whole.trouble).find(({ type }) => type === 'storage')
-    expect(rule?.look()).toEqual([])
+    expect(await rule?.look()).toEqual([])
     whole.trouble.failedWrites++
     whole.trouble.cause = storeError('No room.')
-    expect(rule?.look()).toMatchObject([{ subject: 'database' }])
-    expect(rule?.look()).toEqual([])
+    expect(await rule?.look()).toMatchObject([{ subject: 'database' }])
+    expect(await rule?.look()).toEqual([])
   })
 })
 
-test('an admin who is new is told, those of before and the invited are not', () => {
+test('an admin who is new is told, those of before and the invited are not', async () => {
   const { gateway: whole } = gateway.server
   const { store, alerts } = whole
   const add = (name: string, more: object): void =>
     void store.members.add({ name, role: 'admin', limits: DEFAULT_LIMITS, ...more }, SYSTEM)
   add('Ada', { passwordHash: 'x' })
   const rules = alertRules(whole, whole.trouble).filter(({ type }) => type === 'new-admin')
-  const told = (): string[] => store.alerts.waiting().flatMap(({ alert }) => alert.items.map(({ text }) => text))
-  alerts.look(rules)
-  expect(told()).toEqual([])
+  const told = async (): Promise<string[]> =>
+    (await store.alerts.waiting()).flatMap(({ alert }) => alert.items.map(({ text }) => text))
+  await alerts.look(rules)
+  expect(await told()).toEqual([])
   add('Ida', {})
   add('Mia', { passwordHash: 'x', role: 'member' })
-  alerts.look(rules)
-  expect(told()).toEqual([])
+  await alerts.look(rules)
+  expect(await told()).toEqual([])
   add('Eve', { passwordHash: 'x' })
-  alerts.look(rules)
-  expect(told()).toEqual(['Eve is an admin of the gateway now. If nobody meant that, see Members and the audit.'])
+  await alerts.look(rules)
+  expect(await told()).toEqual(['Eve is an admin of the gateway now. If nobody meant that, see Members and the audit.'])
 })
 
-test('a version that has changed the database is told, once', () => {
+test('a version that has changed the database is told, once', async () => {
   const { gateway: whole } = gateway.server
   const { store, alerts } = whole
-  const by = (migrations: number): void => {
-    store.alerts.migrations = () => migrations
-    alerts.look(alertRules(whole, whole.trouble).filter(({ type }) => type === 'upgraded'))
+  const by = async (migrations: number): Promise<void> => {
+    store.alerts.migrations = async () => migrations
+    await alerts.look(alertRules(whole, whole.trouble).filter(({ type }) => type === 'upgraded'))
   }
-  for (const migrations of [7, 7, 9, 9]) by(migrations)
-  expect(store.alerts.waiting().map(({ alert }) => [alert.type, alert.items[0]?.migrations])).toEqual([['upgraded', 9]])
+  for (const migrations of [7, 7, 9, 9]) await by(migrations)
+  expect((await store.alerts.waiting()).map(({ alert }) => [alert.type, alert.items[0]?.migrations])).toEqual([
+    ['upgraded', 9],
+  ])
 })
 
-test('nothing that is told holds a secret', () => {
+test('nothing that is told holds a secret', async () => {
   const { health } = gateway.server.gateway
   const target = targetName('vendor_a', 'main', 'vendorA-opus-4-8')
   for (let at = 0; at < 9; at++) health.failed(target, health.begin(target))
   health.troubled(target, 'no-money', 'opus')
-  const key = gateway.issue({ tokensTotal: 1 })
-  use(key.id, 1)
+  const key = await gateway.issue({ tokensTotal: 1 })
+  await use(key.id, 1)
   now += 11 * MINUTE
-  const all = alertRules(gateway.server.gateway, gateway.server.gateway.trouble).flatMap((rule) => rule.look() ?? [])
+  const rules = alertRules(gateway.server.gateway, gateway.server.gateway.trouble)
+  const all = (await Promise.all(rules.map((rule) => rule.look()))).flatMap((held) => held ?? [])
   expect(all.length).toBeGreaterThan(3)
   const text = JSON.stringify(all)
   const [account] = gateway.server.gateway.providers.get('vendor_a')?.accounts ?? []

@@ -37,7 +37,10 @@ const errorOf = async (response: Response) => {
 }
 const rowOf = async (response: Response) => {
   await gateway.idle()
-  const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+  const [row] = await gateway.server.gateway.store.exchanges({
+    limit: 1,
+    id: response.headers.get('x-request-id') ?? '',
+  })
   return row
 }
 
@@ -152,7 +155,7 @@ describe('speech', () => {
   })
 
   test('needs a key with tokens for all of it', async () => {
-    const { secret } = gateway.issue({ tokensTotal: 7 })
+    const { secret } = await gateway.issue({ tokensTotal: 7 })
     next = () => sound(SOUND)
     await (await speak({}, { authorization: `Bearer ${secret}` })).arrayBuffer()
     const error = await errorOf(await speak({}, { authorization: `Bearer ${secret}` }))
@@ -280,7 +283,7 @@ describe('a transcript', () => {
   })
 
   test('is refused where the quota does not cover the sound', async () => {
-    const { secret } = gateway.issue({ tokensTotal: 100 })
+    const { secret } = await gateway.issue({ tokensTotal: 100 })
     const error = await errorOf(await hear({}, 'transcriptions', { authorization: `Bearer ${secret}` }))
     expect(error).toMatchObject({ status: 402, code: 'quota_exhausted' })
     expect(provider.requests).toEqual([])

@@ -61,7 +61,7 @@ test('a request is sent again without the betas that its provider does not know,
   expect((await ask('b-2026-01-01,c-2026-01-01')).status).toBe(200)
   expect(sent().slice(3)).toEqual(['c-2026-01-01', undefined, undefined])
   // What one key's requests have brought to light changes no other's.
-  const other = gateway.issue()
+  const other = await gateway.issue()
   expect((await ask('b-2026-01-01', '/v1/messages', other.secret)).headers.get('x-gateway-dropped')).toBe(
     'anthropic-beta.b-2026-01-01',
   )

@@ -44,7 +44,7 @@ describe('with the demo’s vendors', () => {
       expect(JSON.stringify(answer.output)).not.toContain('four')
       expect(Number(answer.usage.total_tokens)).toBeGreaterThan(0)
       await gateway.idle()
-      const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
+      const [row] = await gateway.server.gateway.store.exchanges({ limit: 1 })
       expect(row).toMatchObject({
         wire: 'responses',
         model,
@@ -84,7 +84,7 @@ describe('with the demo’s vendors', () => {
     expect(status).toBe(200)
     expect(JSON.stringify(answer.output)).toContain('otters')
     expect(JSON.stringify(sent().messages)).toContain('otters')
-    const stranger = gateway.issue().secret
+    const stranger = (await gateway.issue()).secret
     expect(await compact({ model: 'vendorA-opus-4-8', previous_response_id: id }, stranger)).toMatchObject([
       400,
       { error: { code: 'invalid_request', param: 'previous_response_id' } },
@@ -115,12 +115,12 @@ describe('with the demo’s vendors', () => {
 
   test('keys have their models, limits and quotas here too', async () => {
     const body = { model: 'vendorA-opus-4-8', input: 'x' }
-    const { secret: other } = gateway.issue({ models: ['vendorB-*'] })
+    const { secret: other } = await gateway.issue({ models: ['vendorB-*'] })
     expect(await compact(body, other)).toMatchObject([403, { error: { code: 'permission_denied' } }])
-    const { secret: slow } = gateway.issue({ rpm: 1 })
+    const { secret: slow } = await gateway.issue({ rpm: 1 })
     expect((await compact(body, slow))[0]).toBe(200)
     expect(await compact(body, slow)).toMatchObject([429, { error: { code: 'rate_limit_exceeded' } }])
-    const { secret: poor } = gateway.issue({ tokensTotal: 10 })
+    const { secret: poor } = await gateway.issue({ tokensTotal: 10 })
     expect(await compact(body, poor)).toMatchObject([402, { error: { code: 'quota_exhausted' } }])
     expect(await compact(body, 'sk-sl-nobody')).toMatchObject([401, { error: { code: 'invalid_api_key' } }])
   })
@@ -182,7 +182,7 @@ describe('with a server of one’s own', () => {
         expect(JSON.stringify(body)).not.toContain('compaction_trigger')
       }
       await gateway.idle()
-      const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
+      const [row] = await gateway.server.gateway.store.exchanges({ limit: 1 })
       expect(row).toMatchObject({ input: 30, output: 5, outcome: 'done' })
     },
   )

@@ -348,7 +348,7 @@ describe('a count', () => {
 
   test('counts against the key’s request limit, unless it is refused', async () => {
     script = () => json({ input_tokens: 7 })
-    const { secret } = gateway.issue({ rpm: 2, concurrency: 1 })
+    const { secret } = await gateway.issue({ rpm: 2, concurrency: 1 })
     const headers = { authorization: `Bearer ${secret}` }
     const ask = (body: unknown) => gateway.post(MESSAGES, body, headers)
     expect((await ask({ ...prompts[MESSAGES], messages: 1 })).status).toBe(400)
@@ -362,8 +362,8 @@ describe('a count', () => {
 
   test('is refused to a key that has nothing left, or may not use the model', async () => {
     script = () => json({ input_tokens: 7 })
-    const spent = gateway.issue({ tokensTotal: 0 })
-    const narrow = gateway.issue({ models: ['vendorB-*'] })
+    const spent = await gateway.issue({ tokensTotal: 0 })
+    const narrow = await gateway.issue({ models: ['vendorB-*'] })
     const ask = (secret: string) => gateway.post(MESSAGES, prompts[MESSAGES], { 'x-api-key': secret })
     expect([codeOf(await ask(spent.secret)), codeOf(await ask(narrow.secret))]).toEqual([
       'quota_exhausted',

@@ -119,7 +119,7 @@ test('whatever it refuses a request for, that ends, quotes none of it, and is bi
       async (wire, model, thinks, refusals, forEver) => {
         refusedAs = (call) => (forEver ? refusals[call % refusals.length] : refusals[call])
         calls = 0
-        const { secret } = gateway.issue()
+        const { secret } = await gateway.issue()
         const answer = await gateway.post(PATHS[wire], bodyIn(wire, model, thinks), {
           authorization: `Bearer ${secret}`,
         })

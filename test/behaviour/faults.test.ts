@@ -133,7 +133,10 @@ describe.each(crossings)('%s → %s', (wire, model) => {
     }
     expectClean(response, text)
     await expectNothingLeft()
-    const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+    const [row] = await gateway.server.gateway.store.exchanges({
+      limit: 1,
+      id: response.headers.get('x-request-id') ?? '',
+    })
     expect(row?.outcome).toBe('failed')
   })
 
@@ -167,7 +170,10 @@ describe.each(crossings)('%s → %s', (wire, model) => {
     for (let more = 0; more < 5; more++) await reader?.read()
     leaving.abort()
     await expectNothingLeft()
-    const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+    const [row] = await gateway.server.gateway.store.exchanges({
+      limit: 1,
+      id: response.headers.get('x-request-id') ?? '',
+    })
     expect(row?.outcome).toBe('aborted')
     expect(row?.estimated).toBe(true)
     expect(row?.output).toBeGreaterThan(0)

@@ -70,12 +70,12 @@ describe.each(['/v1/images/edits', '/v1/images/variations'])('%s', (path) => {
   })
 
   test('is billed by the provider’s figures', async () => {
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const response = await send(path, fields('vendorB-image-1'), { authorization: `Bearer ${secret}` })
     await response.text()
     await gateway.idle()
     const { store } = gateway.server.gateway
-    const [row] = store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+    const [row] = await store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
     expect(row).toMatchObject({ wire: 'images', input: 330, output: 272, estimated: false, outcome: 'done' })
     expect(store.keys.get(id)?.tokensUsed).toBe(602)
   })
@@ -132,7 +132,7 @@ describe.each(['/v1/images/edits', '/v1/images/variations'])('%s', (path) => {
   })
 
   test('needs a key that may use the model, and one of its kind', async () => {
-    const { secret } = gateway.issue({ models: ['vendorB-5.5'] })
+    const { secret } = await gateway.issue({ models: ['vendorB-5.5'] })
     const forbidden = await send(path, fields('vendorB-image-1'), { authorization: `Bearer ${secret}` })
     expect(await errorOf(forbidden)).toMatchObject({ status: 403, code: 'permission_denied' })
     expect(await errorOf(await send(path, fields('vendorB-5.5')))).toMatchObject({ status: 404, code: 'invalid_model' })
@@ -158,7 +158,10 @@ describe('a stream of an edit', () => {
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
     expect(await response.text()).toContain('event: image_edit.completed\n')
     await gateway.idle()
-    const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+    const [row] = await gateway.server.gateway.store.exchanges({
+      limit: 1,
+      id: response.headers.get('x-request-id') ?? '',
+    })
     expect(row).toMatchObject({ stream: true, input: 330, output: 272, outcome: 'done' })
   })
 })

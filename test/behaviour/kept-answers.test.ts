@@ -111,7 +111,7 @@ test('an answer is read, its input listed, and deleted, by its own key alone', a
   const next = (await about(gateway, secret, `${two.id}/input_items?limit=1&after=${page.last_id}`)).body
   expect(next.first_id).toBe(items.at(-2)?.id ?? '')
 
-  const stranger = gateway.issue().secret
+  const stranger = (await gateway.issue()).secret
   for (const [path, method] of [
     [two.id, 'GET'],
     [`${two.id}/input_items`, 'GET'],
@@ -144,10 +144,13 @@ test('nothing is written where none are to be kept, and what was is removed', as
   const gateway = await restarted(kept, off)
   const { store, clock } = gateway.server.gateway
   expect(await about(gateway, secret, before.id)).toMatchObject({ status: 404 })
-  store.answers.prune(clock(), off.storedAnswers, 100)
-  while (store.answers.sweep(100) > 0);
+  await store.answers.prune(clock(), off.storedAnswers, 100)
+  while ((await store.answers.sweep(100)) > 0);
   expect(
-    store.answers.find(store.keys.authenticate(new Headers({ authorization: `Bearer ${secret}` })).id, before.id),
+    await store.answers.find(
+      (await store.keys.authenticate(new Headers({ authorization: `Bearer ${secret}` }))).id,
+      before.id,
+    ),
   ).toBeUndefined()
 
   const fresh = await startOn(dataFolder(), off)

@@ -134,8 +134,8 @@ const escaped = (json: string, name: string): string =>
     `"${Array.from(name, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`,
   )
 
-const ask = (path: string, body: JsonObject | string, models: string[], in_ = gateway) =>
-  in_.post(path, body, { authorization: `Bearer ${in_.issue({ models }).secret}` })
+const ask = async (path: string, body: JsonObject | string, models: string[], in_ = gateway) =>
+  in_.post(path, body, { authorization: `Bearer ${(await in_.issue({ models })).secret}` })
 const bodyOf = ({ path, with: within }: Case, name: string): JsonObject => ({
   model: 'cheap',
   ...PROMPTS[path],

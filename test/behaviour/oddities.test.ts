@@ -102,7 +102,7 @@ test('what a client has left out fills neither header nor record, however much i
   expect([response.status, told.length < 4_100]).toEqual([200, true])
   expect(told).toMatch(/^long_x+, member_0, member_1, .*, and \d+ more$/)
   await gateway.idle()
-  expect(gateway.server.gateway.store.exchanges({ limit: 1 })[0]?.dropped?.join(', ')).toBe(told)
+  expect((await gateway.server.gateway.store.exchanges({ limit: 1 }))[0]?.dropped?.join(', ')).toBe(told)
 })
 
 test('clients of another wire get no dropped paths that they never sent', async () => {

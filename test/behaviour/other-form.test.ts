@@ -101,7 +101,7 @@ const ask = async (client: Wire, wire: (typeof WIRES)[number], stream: boolean, 
   const got = await gateway.post(PATHS[client], { model: 'vendorB-5.5', stream, ...prompt, ...more })
   const body = await got.text()
   await gateway.idle()
-  const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
+  const [row] = await gateway.server.gateway.store.exchanges({ limit: 1 })
   return { status: got.status, type: got.headers.get('content-type') ?? '', body, row }
 }
 

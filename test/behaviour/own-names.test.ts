@@ -65,7 +65,7 @@ test('on another wire, and where tokens are counted', async () => {
 
 test('for each key by itself: what one is told changes nothing for another', async () => {
   await ask('auto')
-  const other = gateway.issue()
+  const other = await gateway.issue()
   expect((await ask('auto', '/v1/messages', other.secret)).status).toBe(200)
   expect(seen.map(({ model }) => model.split('-')[0])).toEqual(['vendorA', 'claude', 'vendorA', 'claude'])
 })

@@ -26,7 +26,7 @@ test('it goes to the vendor as it came, and costs what was written', async () =>
   expect([answer.status, ((await answer.json()) as JsonObject).content]).toEqual([200, []])
   expect(JSON.parse(provider.requests[0]?.text ?? '').max_tokens).toBe(0)
   await gateway.idle()
-  const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: answer.headers.get('x-request-id') ?? '' })
+  const [row] = await gateway.server.gateway.store.exchanges({ limit: 1, id: answer.headers.get('x-request-id') ?? '' })
   expect(row).toMatchObject({
     input: 3,
     cacheWrite: 2_000,

@@ -95,7 +95,7 @@ test('an image of the conversation so far is refused where the model takes text 
 test('answers with store: false, and those of another key, cannot be referred to', async () => {
   const unkept = await ask({ input: 'one', store: false })
   const kept = await ask({ input: 'one' })
-  const stranger = gateway.issue().secret
+  const stranger = (await gateway.issue()).secret
   const byItem = (answer: Answer) => ({ input: [{ type: 'item_reference', id: answer.output[0]?.id ?? '' }] })
   expect(await refusal({ input: 'two', previous_response_id: unkept.id })).toEqual([
     400,

@@ -72,7 +72,7 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
   const words = JSON.stringify(error)
   refusing = (wire, sent) =>
     wire === server && isCarried(asked, sent, words) ? json(error as JsonObject, status) : undefined
-  const key = { 'x-api-key': gateway.issue().secret }
+  const key = { 'x-api-key': (await gateway.issue()).secret }
   const response = await gateway.post(PATHS[client], { model: MODEL, ...askedOn(client, asked) }, key)
   const text = await response.text()
   const dropped = response.headers.get('x-gateway-dropped') ?? ''

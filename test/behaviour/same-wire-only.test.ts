@@ -56,7 +56,7 @@ const booked = async (response: Response, keyId: string) => {
   await response.arrayBuffer()
   await gateway.idle()
   const { store } = gateway.server.gateway
-  const [row] = store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+  const [row] = await store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
   return { row, used: store.keys.get(keyId)?.tokensUsed }
 }
 
@@ -74,7 +74,7 @@ describe('embeddings', () => {
 
   test('are billed by the provider’s figures', async () => {
     next = () => vectors({ prompt_tokens: 7, total_tokens: 7 })
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const response = await gateway.post('/v1/embeddings', asked, { authorization: `Bearer ${secret}` })
     const { row, used } = await booked(response, id)
     expect(row).toMatchObject({ input: 7, output: 0, estimated: false, outcome: 'done', wire: 'embeddings' })
@@ -87,7 +87,7 @@ describe('embeddings', () => {
     ['tokens', { input: [Array.from({ length: 90 }, (_, at) => at)] }, 90],
   ])('without figures are billed by an estimate of the %s', async (_, more, least) => {
     next = () => vectors()
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const response = await gateway.post(
       '/v1/embeddings',
       { model: 'embed', ...more },
@@ -157,14 +157,14 @@ describe('moderations', () => {
   })
 
   test('are 404 for a key that may use none', async () => {
-    const { secret } = gateway.issue({ models: ['embed'] })
+    const { secret } = await gateway.issue({ models: ['embed'] })
     const response = await gateway.post('/v1/moderations', { input: 'a' }, { authorization: `Bearer ${secret}` })
     expect(await errorOf(response)).toMatchObject({ status: 404, code: 'invalid_model' })
   })
 
   test('count what they read against the quota', async () => {
     next = () => verdict
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const response = await gateway.post(
       '/v1/moderations',
       { model: 'judge', input: 'a lock on a canal' },
@@ -190,19 +190,19 @@ describe.each(REQUESTS)('%s', (path, body) => {
   })
 
   test('needs a key that may use the model', async () => {
-    const { secret } = gateway.issue({ models: ['vendorB-5.5'] })
+    const { secret } = await gateway.issue({ models: ['vendorB-5.5'] })
     expect(await errorOf(await ask({}, secret))).toMatchObject({ status: 403, code: 'permission_denied' })
   })
 
   test('needs tokens', async () => {
-    const { secret } = gateway.issue({ tokensTotal: 1 })
+    const { secret } = await gateway.issue({ tokensTotal: 1 })
     next = () => (path === '/v1/embeddings' ? vectors({ prompt_tokens: 5 }) : verdict)
     await (await ask({}, secret)).text()
     expect(await errorOf(await ask({}, secret))).toMatchObject({ status: 402, code: 'quota_exhausted' })
   })
 
   test('keeps to the key’s limit of requests', async () => {
-    const { secret } = gateway.issue({ rpm: 1 })
+    const { secret } = await gateway.issue({ rpm: 1 })
     next = () => (path === '/v1/embeddings' ? vectors() : verdict)
     const first = await ask({}, secret)
     expect([first.status, first.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, '0'])

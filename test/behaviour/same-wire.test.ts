@@ -159,7 +159,10 @@ describe.skipIf(!hasCorpus)('recordings pass a provider of their own wire unchan
         expect(answer).toContain('event: error')
       }
 
-      const [row] = gateway.server.gateway.store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+      const [row] = await gateway.server.gateway.store.exchanges({
+        limit: 1,
+        id: response.headers.get('x-request-id') ?? '',
+      })
       const usage = recordedUsage(recording)
       if (usage !== undefined && (!recording.stream || isWhole(recording))) {
         const total = (row?.input ?? 0) + (row?.cacheRead ?? 0) + (row?.cacheWrite ?? 0) + (row?.output ?? 0)

@@ -141,10 +141,10 @@ describe.each(ROWS)('%s', (name, path, script, calls) => {
       await gateway.idle()
     }
     const { store } = gateway.server.gateway
-    expect(store.exchanges({ limit: 2 }).map(({ serverTools }) => serverTools)).toEqual([calls, calls])
+    expect((await store.exchanges({ limit: 2 })).map(({ serverTools }) => serverTools)).toEqual([calls, calls])
     const twice = Object.fromEntries(Object.entries(calls).map(([tool, count]) => [tool, 2 * count]))
     for (const by of ['model', 'key', 'day'] as const)
-      expect(store.usage({ by }).rows.map(({ serverTools }) => serverTools)).toEqual([twice])
+      expect((await store.usage({ by })).rows.map(({ serverTools }) => serverTools)).toEqual([twice])
   })
 })
 
@@ -163,7 +163,7 @@ test('an answer without such calls has none, and names that nobody would believe
     })
     expect((await gateway.post('/v1/messages', PROMPT)).status).toBe(200)
     await gateway.idle()
-    const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
+    const [row] = await gateway.server.gateway.store.exchanges({ limit: 1 })
     expect(Object.keys(row?.serverTools ?? {}).length).toBe(most)
     if (most === 0) expect(row?.serverTools).toBe(null)
   }
@@ -182,6 +182,6 @@ test.each([
     const response = await gateway.post(path, { ...PROMPT, stream })
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
     await gateway.idle()
-    expect(gateway.server.gateway.store.exchanges({ limit: 1 })[0]?.serverTools).toEqual(calls)
+    expect((await gateway.server.gateway.store.exchanges({ limit: 1 }))[0]?.serverTools).toEqual(calls)
   }
 })

@@ -25,8 +25,8 @@ afterEach(() => gateway.stop())
 const MESSAGES = { model: 'auto', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
 const CHAT = { model: 'auto', messages: [{ role: 'user', content: 'x' }] }
 const RESPONSES = { model: 'auto', input: 'x' }
-const ask = (path: string, body: JsonObject, key: { serverTools?: ServerTools; ownerId?: string }) =>
-  gateway.post(path, body, { authorization: `Bearer ${gateway.issue(key).secret}` })
+const ask = async (path: string, body: JsonObject, key: { serverTools?: ServerTools; ownerId?: string }) =>
+  gateway.post(path, body, { authorization: `Bearer ${(await gateway.issue(key)).secret}` })
 
 /** Undefined: let through to the provider, which is out of order. */
 const refusal = async (answer: Response): Promise<string | undefined> => {
@@ -108,7 +108,7 @@ describe.each(HOSTED)('%s by %s at %s', (tool, at, path, body) => {
     await open()
     const long = { ...body, metadata: { note: 'long '.repeat(10_000) } }
     const text = JSON.stringify(long).replace('_search', '\\u005fsearch').replace('mcp', '\\u006dcp')
-    const { secret } = gateway.issue({ serverTools: 'none' })
+    const { secret } = await gateway.issue({ serverTools: 'none' })
     const answer = await gateway.post(path, text, { authorization: `Bearer ${secret}` })
     expect(await refusal(answer)).toContain(`is ${tool}`)
   })
@@ -157,36 +157,42 @@ test.each(CLIENTS)('%s need no leave', async (_, __, path, body) => {
 describe('configuration, member and key', () => {
   const search = HOSTED[0] as Row
   const mcp = HOSTED[5] as Row
-  const member = (serverTools: ServerTools, role: 'admin' | 'member' = 'member'): string =>
-    gateway.server.gateway.store.members.add(
-      { name: `m${Math.random()}`, role, limits: { ...DEFAULT_LIMITS, serverTools } },
-      SYSTEM,
+  const member = async (serverTools: ServerTools, role: 'admin' | 'member' = 'member'): Promise<string> =>
+    (
+      await gateway.server.gateway.store.members.add(
+        { name: `m${Math.random()}`, role, limits: { ...DEFAULT_LIMITS, serverTools } },
+        SYSTEM,
+      )
     ).id
   const allows = async ([, , path, body]: Row, key: { serverTools?: ServerTools; ownerId?: string }) =>
     (await refusal(await ask(path, body, key))) === undefined
 
   test('narrow each other, as they are when the request comes', async () => {
     await open({ serverTools: ['web_search', 'mcp'] })
-    const ownerId = member(['web_search', 'file_search'])
+    const ownerId = await member(['web_search', 'file_search'])
     expect(await allows(search, { ownerId })).toBe(true)
     expect(await allows(mcp, { ownerId })).toBe(false)
     expect(await allows(mcp, {})).toBe(true)
     expect(await allows(search, { ownerId, serverTools: ['mcp'] })).toBe(false)
-    gateway.server.gateway.store.members.update(ownerId, { limits: { ...DEFAULT_LIMITS, serverTools: 'none' } }, SYSTEM)
+    await gateway.server.gateway.store.members.update(
+      ownerId,
+      { limits: { ...DEFAULT_LIMITS, serverTools: 'none' } },
+      SYSTEM,
+    )
     expect(await allows(search, { ownerId })).toBe(false)
     // An admin has no limits of their own.
-    expect(await allows(mcp, { ownerId: member('none', 'admin') })).toBe(true)
+    expect(await allows(mcp, { ownerId: await member('none', 'admin') })).toBe(true)
   })
 
   test('a key that is changed is held to it at once', async () => {
     await open()
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const [, , path, body] = search
     const again = async () => refusal(await gateway.post(path, body, { authorization: `Bearer ${secret}` }))
     expect(await again()).toBe(undefined)
-    gateway.server.gateway.store.keys.update(id, { serverTools: 'none' }, SYSTEM)
+    await gateway.server.gateway.store.keys.update(id, { serverTools: 'none' }, SYSTEM)
     expect(await again()).toContain('none of those')
-    gateway.server.gateway.store.keys.update(id, { serverTools: 'all' }, SYSTEM)
+    await gateway.server.gateway.store.keys.update(id, { serverTools: 'all' }, SYSTEM)
     expect(await again()).toBe(undefined)
   })
 })

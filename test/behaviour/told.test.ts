@@ -180,7 +180,7 @@ test('what one key’s request is refused for changes no request of another key'
   on.server = (messages) => (messages.every(isFirst) ? answer : refusal('System message must be at the beginning.'))
   const body = { model: 'vendorB-5.5', max_tokens: 90, messages: [hi, { role: 'system', content: 'Be brief.' }] }
   expect((await on.gateway.post('/v1/messages', body)).status).toBe(200)
-  const other = { 'x-api-key': on.gateway.issue().secret }
+  const other = { 'x-api-key': (await on.gateway.issue()).secret }
   expect((await on.gateway.post('/v1/messages', body, other)).status).toBe(200)
   const roles = on.sent().map((messages) => messages.at(-1)?.role)
   expect(roles).toEqual(['system', 'user', 'system', 'user'])
@@ -302,7 +302,7 @@ test('room in the context is no reason to ask for more than a quota leaves', asy
   const figures =
     "This model's maximum context length is 30000 tokens. However, you requested 10000 output tokens and your prompt contains at least 20001 input tokens, for a total of at least 30001 tokens."
   on.server = () => (on.provider.requests.length > 1 ? answer : refusal(figures))
-  const few = { 'x-api-key': on.gateway.issue({ tokensTotal: 8_000 }).secret }
+  const few = { 'x-api-key': (await on.gateway.issue({ tokensTotal: 8_000 })).secret }
   const body = { model: 'vendorB-5.5', messages: [hi], max_tokens: 32_000 }
   expect((await on.gateway.post('/v1/messages', body, few)).status).toBe(200)
   const [first, second] = on.provider.requests.map(({ text }) => JSON.parse(text).max_completion_tokens)

@@ -73,7 +73,7 @@ test.each([false, true])(
     await turn(2)
     await asking
     await gateway.idle()
-    const [row] = store.exchanges({ limit: 1 })
+    const [row] = await store.exchanges({ limit: 1 })
     expect([provider.requests.length, row?.outcome, row?.input ?? 0, row?.output ?? 0]).toEqual([0, 'aborted', 0, 0])
   },
 )

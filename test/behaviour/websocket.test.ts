@@ -56,7 +56,7 @@ describe('with the demo’s vendors', () => {
     expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at))
     expect(responseIn(events)).toMatchObject({ status: 'completed', model })
     await gateway.idle()
-    const [second, first] = gateway.server.gateway.store.exchanges({ limit: 2 })
+    const [second, first] = await gateway.server.gateway.store.exchanges({ limit: 2 })
     expect(first).toMatchObject({ model, wire: 'responses', stream: true, outcome: 'done', estimated: false })
     expect([first?.input, first?.wire, first?.stream]).toEqual([second?.input ?? 0, 'responses', true])
     expect(sent().type).toBeUndefined()
@@ -94,7 +94,7 @@ describe('with the demo’s vendors', () => {
     const other = await connect(gateway)
     other.send(create({ model, input: 'two', previous_response_id: id }))
     expect(responseIn(await other.answer()).status).toBe('completed')
-    const stranger = await connect(gateway, gateway.issue().secret)
+    const stranger = await connect(gateway, (await gateway.issue()).secret)
     if (model !== 'vendorA-opus-4-8') return
     stranger.send(create({ model, input: 'two', previous_response_id: id }))
     expect(errorIn((await stranger.answer()).at(-1))[2]).toBe('previous_response_not_found')
@@ -196,19 +196,19 @@ describe('with the demo’s vendors', () => {
   })
 
   test('keys have their limits and quotas here too, told with when to ask again', async () => {
-    const slow = await connect(gateway, gateway.issue({ rpm: 1 }).secret)
+    const slow = await connect(gateway, (await gateway.issue({ rpm: 1 })).secret)
     slow.send(create({ input: 'one' }))
     await slow.answer()
     slow.send(create({ input: 'two' }))
     const refused = (await slow.answer()).at(-1) ?? {}
     expect(errorIn(refused)).toEqual(['error', 429, 'rate_limit_exceeded'])
     expect(Number((refused.headers as JsonObject)['retry-after'])).toBeGreaterThan(0)
-    const poor = await connect(gateway, gateway.issue({ tokensTotal: 1 }).secret)
+    const poor = await connect(gateway, (await gateway.issue({ tokensTotal: 1 })).secret)
     poor.send(create({ input: 'its last tokens' }))
     await poor.answer()
     poor.send(create({ input: 'one more' }))
     expect(errorIn((await poor.answer()).at(-1)).slice(1)).toEqual([402, 'quota_exhausted'])
-    const narrow = await connect(gateway, gateway.issue({ models: ['vendorB-*'] }).secret)
+    const narrow = await connect(gateway, (await gateway.issue({ models: ['vendorB-*'] })).secret)
     narrow.send(create({ input: 'x' }))
     expect(errorIn((await narrow.answer()).at(-1)).slice(1)).toEqual([403, 'permission_denied'])
   })
@@ -234,9 +234,9 @@ describe('with the demo’s vendors', () => {
   })
 
   test('a revoked key ends its connections', async () => {
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const client = await connect(gateway, secret)
-    gateway.server.gateway.store.keys.revoke(id, SYSTEM)
+    await gateway.server.gateway.store.keys.revoke(id, SYSTEM)
     expect(errorIn(await client.next())).toEqual(['error', 401, 'invalid_api_key'])
     expect((await client.closed).code).toBe(1008)
   })
@@ -256,18 +256,18 @@ describe('with the demo’s vendors', () => {
   })
 
   test('a key that is for certain addresses is looked at with that of the connection', async () => {
-    const { id, secret } = gateway.issue({ ips: ['127.0.0.1', '::1'] })
+    const { id, secret } = await gateway.issue({ ips: ['127.0.0.1', '::1'] })
     const client = await connect(gateway, secret)
     client.send(create({ input: 'here' }))
     expect(responseIn(await client.answer()).status).toBe('completed')
-    gateway.server.gateway.store.keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
+    await gateway.server.gateway.store.keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
     expect(errorIn(await client.next()).slice(0, 3)).toEqual(['error', 403, 'permission_denied'])
     expect((await client.closed).code).toBe(1008)
     await expect(connect(gateway, secret)).rejects.toThrow()
   })
 
   test('a handshake that is refused to a known key is kept as a refused request, with whose and from where', async () => {
-    const { id, secret } = gateway.issue({ ips: ['10.0.0.0/8'] })
+    const { id, secret } = await gateway.issue({ ips: ['10.0.0.0/8'] })
     await expect(connect(gateway, secret)).rejects.toThrow()
     const { refusals, store } = gateway.server.gateway
     await refusals.flush()
@@ -364,7 +364,7 @@ describe('with a provider that takes its time', () => {
     expect(await provider.requests[0]?.closed).toBe('aborted')
     held.open()
     await gateway.idle()
-    expect(gateway.server.gateway.store.exchanges({ limit: 1 })[0]).toMatchObject({ outcome: 'aborted' })
+    expect((await gateway.server.gateway.store.exchanges({ limit: 1 }))[0]).toMatchObject({ outcome: 'aborted' })
   })
 
   test('items that a server tells as they come, and not at its end, go on within the connection', async () => {
@@ -490,14 +490,14 @@ describe('with a provider that takes its time', () => {
     const held = gate()
     await start(() => ({ headers: sse, steps: [begun, held, word('hi'), ended] }))
     const { keys } = gateway.server.gateway.store
-    const { id, secret } = gateway.issue()
+    const { id, secret } = await gateway.issue()
     const busy = await connect(gateway, secret)
     busy.send(create({ input: 'x' }))
     expect((await busy.next()).type).toBe('response.created')
     // Looked at after the busy one, in the same round.
     const idle = await connect(gateway, secret)
-    if (how === 'revoked') keys.revoke(id, SYSTEM)
-    else keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
+    if (how === 'revoked') await keys.revoke(id, SYSTEM)
+    else await keys.update(id, { ips: ['10.0.0.0/8'] }, SYSTEM)
     expect((await idle.closed).code).toBe(1008)
     held.open()
     expect((await busy.answer()).map(({ type }) => type)).toEqual(['response.output_text.delta', 'response.completed'])

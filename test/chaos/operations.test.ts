@@ -10,7 +10,7 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { createMemory, createRoom } from '../../src/observe/memory.ts'
 import type { Summary } from '../../src/relay/exchange.ts'
 import { BINARY } from '../binary/support/process.ts'
-import { SYSTEM } from '../support/gateway.ts'
+import { journalOf, SYSTEM } from '../support/gateway.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { silentLog } from '../support/silent-log.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
@@ -195,7 +195,7 @@ describe.skipIf(BINARY !== undefined)('a time of day that is set', () => {
     await gateway.quiet()
     expect(told).toHaveLength(2)
     for (const { totalMs } of told) expect(totalMs).toBeWithin(0, 60_000)
-    for (const row of here?.store.exchanges({ limit: 2 }) ?? []) {
+    for (const row of (await here?.store.exchanges({ limit: 2 })) ?? []) {
       expect(row.totalMs).toBeWithin(0, 60_000)
       expect(row.firstByteMs).toBeWithin(0, 60_000)
     }
@@ -235,7 +235,7 @@ describe('a changed configuration', () => {
     if (server === undefined) throw new Error('it runs in this process')
     const { config, settings } = server.gateway
     const limits = { rpm: 0, tpm: 0, concurrency: 0 }
-    settings.change({ khr_per_usd: 4200, limits: { ...limits, rpm: 9 } }, SYSTEM)
+    await settings.change({ khr_per_usd: 4200, limits: { ...limits, rpm: 9 } }, SYSTEM)
     const next = { ...config, khrPerUsd: 5000, limits: { ...limits, tpm: 7 }, keepAliveMs: 9_000 }
     const told = { changed: ['keep_alive'], overridden: ['rate.khr_per_usd', 'limits.tpm'], refused: [] }
     expect(await server.reload(next)).toEqual(told)
@@ -329,8 +329,9 @@ describe('a store that cannot be written', () => {
       if (here === undefined) throw new Error('not in this process')
       const running = gateway.post(CHAT.path, CHAT.request(true)).then((response) => response.text())
       await vendor.arrived(0)
-      const { write } = here.store.journal
-      here.store.journal.write = () => {
+      const journal = journalOf(here)
+      const { write } = journal
+      journal.write = () => {
         throw new Error('database or disk is full')
       }
       const refused = await gateway.post(CHAT.path, CHAT.request(false))
@@ -341,11 +342,11 @@ describe('a store that cannot be written', () => {
       finish.open()
       expect(await running).toContain('[DONE]')
       expect((await gateway.figures()).sum('sluice_ledger_write_failures_total')).toBeGreaterThan(0)
-      here.store.journal.write = write
+      journal.write = write
       expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
       await gateway.quiet()
-      here.ledger.flush()
-      const rows = here.store.exchanges({ limit: 10 })
+      await here.ledger.flush()
+      const rows = await here.store.exchanges({ limit: 10 })
       expect(rows.map(({ outcome, output }) => [outcome, output])).toEqual([
         ['done', 5],
         ['done', 5],

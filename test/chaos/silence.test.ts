@@ -181,7 +181,7 @@ test.each([
   const own = await openGateway({ providers: providersAt({ b: [origin(plain)] }) })
   const response = await own.post(CHAT.path, CHAT.request(false))
   expect([response.status, await response.json()]).toMatchObject([502, { error: { code: 'upstream_error' } }])
-  const [row] = own.server?.gateway.store.exchanges({ limit: 1 }) ?? []
+  const [row] = (await own.server?.gateway.store.exchanges({ limit: 1 })) ?? []
   if (own.server !== undefined) expect(row?.trail?.[0]?.providerCode).toBe(code)
   await own.quiet()
   await own.stop()

@@ -112,7 +112,7 @@ describe('on a data directory', () => {
 test("on another machine's server, in force at once", async () => {
   const desk = await startDesk()
   try {
-    const { secret } = desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
     const there = ['--server', desk.url, '--token', secret]
     const added = await terminal.type('accounts', 'add', ...RACK, '--credential-env', 'RACK_KEY', ...there)
     expect(added).toMatchObject({ code: 0, out: expect.stringContaining('Added rack/main.') })

@@ -214,8 +214,8 @@ describe('on a data directory with exchanges', () => {
         usage: { input: 1000, output: 200, cacheRead: 100 },
       })
     }
-    ledger.flush()
-    store.close()
+    await ledger.flush()
+    await store.close()
     return created.id as string
   }
 

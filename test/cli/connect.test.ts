@@ -117,7 +117,7 @@ test('the model is the one asked for, or one of the vendor whose wire the client
   expect((await type('codex')).out).toMatch(/model +vendorB-5\.5: the first whose vendor has the responses wire/)
   expect((await type('claude-code')).out).toMatch(/model +vendorA-opus-4-8: the gateway's own choice/)
   expect((await type('codex', '--model', 'vendorA-opus-4.8')).out).toMatch(/model +vendorA-opus-4-8: as you asked/)
-  terminal.env.SLUICE_API_KEY = gateway.issue({ models: ['vendorB-5.4-mini'] }).secret
+  terminal.env.SLUICE_API_KEY = (await gateway.issue({ models: ['vendorB-5.4-mini'] })).secret
   expect((await type('claude-code')).out).toMatch(/model +vendorB-5\.4-mini: the first that the key may use/)
 })
 
@@ -128,7 +128,7 @@ test('where the gateway does not answer nothing is written', async () => {
     err: expect.stringContaining('no model'),
   })
   nothing()
-  terminal.env.SLUICE_API_KEY = gateway.issue({ tokensTotal: 0 }).secret
+  terminal.env.SLUICE_API_KEY = (await gateway.issue({ tokensTotal: 0 })).secret
   expect(await type('codex')).toMatchObject({ code: 1, err: expect.stringContaining('--untried') })
   nothing()
   expect((await type('codex', '--untried')).code).toBe(0)

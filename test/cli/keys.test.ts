@@ -66,11 +66,11 @@ describe('keys create', () => {
   test('makes a key that the store takes', async () => {
     const { key, id } = await create()
     const store = openStore(join(terminal.cwd, 'data', 'sluice.db'), { clock: () => terminal.clock.now })
-    expect(store.keys.authenticate(new Headers({ 'x-api-key': key })).id).toBe(id)
-    expect(store.audit({ limit: 10 }).map(({ actor, action }) => ({ actor, action }))).toEqual([
+    expect((await store.keys.authenticate(new Headers({ 'x-api-key': key }))).id).toBe(id)
+    expect((await store.audit({ limit: 10 })).map(({ actor, action }) => ({ actor, action }))).toEqual([
       { actor: { kind: 'cli', id: 'cli' }, action: 'key.issue' },
     ])
-    store.close()
+    await store.close()
   })
 
   test('shows the secret once, with a note, to people', async () => {
@@ -290,15 +290,15 @@ test.each([
   expect(rotated.key).toMatch(/^sk-sl-[0-9A-Za-z]{43}$/)
   expect(rotated.key).not.toBe(key)
   const store = openStore(join(terminal.cwd, 'data', 'sluice.db'), { clock: () => terminal.clock.now + 1 })
-  const opens = (secret: string) => {
+  const opens = async (secret: string) => {
     try {
-      return store.keys.authenticate(new Headers({ 'x-api-key': secret })).id === id
+      return (await store.keys.authenticate(new Headers({ 'x-api-key': secret }))).id === id
     } catch {
       return false
     }
   }
-  expect([opens(rotated.key), opens(key)]).toEqual([true, works])
-  store.close()
+  expect([await opens(rotated.key), await opens(key)]).toEqual([true, works])
+  await store.close()
 })
 
 test('what is said of an old secret is true: it ends with its key, and with the next rotation', async () => {

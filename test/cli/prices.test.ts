@@ -100,7 +100,7 @@ test('on another machine it is in force there', async () => {
       'vendor_b/vendorB-5.5': { litellm_provider: 'any', input_cost_per_token: 3e-6, output_cost_per_token: 9e-6 },
     }
     writeFileSync(join(terminal.cwd, 'map.json'), JSON.stringify(map))
-    const { secret } = desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
+    const { secret } = await desk.server.gateway.membership.issueToken('script', undefined, desk.admin.member)
     const { code, out } = await prices('--yes', '--server', desk.url, '--token', secret)
     expect([code, out]).toEqual([0, expect.stringContaining('Set the prices of 1 model.')])
     expect(desk.server.gateway.catalogue.resolve('vendorB-5.5')?.price).toMatchObject({ input: 3, output: 9 })

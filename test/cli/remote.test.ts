@@ -151,7 +151,7 @@ describe('the same words', () => {
       await ask(key)
     }
     // What the data directory was changed by beside the server.
-    desk.server.gateway.store.refresh()
+    await desk.server.gateway.store.refresh()
     const since = new Date(Date.now() - 2 * DAY_MS).toISOString()
     for (const words of [
       ['keys', 'list'],
@@ -202,8 +202,8 @@ describe('the same words', () => {
   })
 
   test('list more keys than one answer holds, oldest first', async () => {
-    desk.server.gateway.store.refresh()
-    for (let i = 0; i < 210; i++) desk.issue({ label: `many ${i}` })
+    await desk.server.gateway.store.refresh()
+    for (let i = 0; i < 210; i++) await desk.issue({ label: `many ${i}` })
     const [here, there] = [await local('keys', 'list', '--json'), await remote('keys', 'list', '--json')]
     expect(JSON.parse(there.out).length).toBeGreaterThan(210)
     expect(JSON.parse(there.out).map(({ id }: { id: string }) => id)).toEqual(
@@ -243,7 +243,7 @@ describe('the same words', () => {
       key.id,
     ])
     database.close()
-    desk.server.gateway.store.refresh()
+    await desk.server.gateway.store.refresh()
     for (const [, type] of WAYS) {
       for (const words of [
         ['keys', 'list'],
@@ -387,7 +387,7 @@ describe('the server', () => {
   test('whose admin API is elsewhere is told so, and at its dashboard’s address answers', async () => {
     const apart = await startDesk({ config: { adminListen: { host: '127.0.0.1', port: 0 } } })
     const { membership } = apart.server.gateway
-    const { secret } = membership.issueToken('there', undefined, apart.admin.member)
+    const { secret } = await membership.issueToken('there', undefined, apart.admin.member)
     const list = (url: string) => terminal.type('keys', 'list', '--json', '--server', url, '--token', secret)
     for (const url of [apart.url, `${apart.url}/v1`]) {
       expect(await list(url)).toMatchObject({

@@ -8,16 +8,16 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { type Credentials, createCredentials } from '../../src/entries/credentials.ts'
 import { type AccountValue, type Change, createEntries } from '../../src/entries/entries.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { SYSTEM } from '../support/gateway.ts'
 
 const SECRET = 'sk-0123456789abcdefWXYZ'
 
 let directory = ''
-const open: Store[] = []
+const open: SqliteStore[] = []
 
-afterEach(() => {
-  for (const store of open.splice(0)) store.close()
+afterEach(async () => {
+  for (const store of open.splice(0)) await store.close()
   rmSync(directory, { recursive: true, force: true })
 })
 
@@ -28,7 +28,7 @@ const configOf = (yaml: string, env: Record<string, string> = {}): Config => {
   return loaded.config
 }
 
-const start = (yaml = '', env: Record<string, string> = {}) => {
+const start = async (yaml = '', env: Record<string, string> = {}) => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-entries-'))
   const config = configOf(yaml, env)
   const store = openStore(join(directory, 'sluice.db'))
@@ -37,7 +37,7 @@ const start = (yaml = '', env: Record<string, string> = {}) => {
   const seen: Config[] = []
   const make = (base: Config, with_: Credentials = credentials) =>
     createEntries({ base, store: store.entries, credentials: with_, changed: (next) => seen.push(next) })
-  return { config, store, credentials, seen, make, entries: make(config) }
+  return { config, store, credentials, seen, make, entries: await make(config) }
 }
 
 const account = (provider: string, name: string, more: Partial<AccountValue> = {}, credential = SECRET): Change => ({
@@ -50,9 +50,9 @@ const GROQ: Change = { section: 'providers', name: 'groq', value: { preset: 'gro
 const accountsIn = (config: Config): string[] =>
   config.providers.flatMap(({ id, accounts }) => accounts.map(({ name }) => `${id}/${name}`))
 
-const refusalOf = (run: () => unknown): string => {
+const refusalOf = async (run: () => unknown): Promise<string> => {
   try {
-    run()
+    await run()
     return 'nothing'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
@@ -60,10 +60,10 @@ const refusalOf = (run: () => unknown): string => {
 }
 
 describe('entries', () => {
-  test('are in force at once: providers by preset, accounts, models, aliases and fallbacks', () => {
-    const { entries, seen } = start('')
-    entries.change([GROQ, account('groq', 'main')], SYSTEM)
-    entries.change(
+  test('are in force at once: providers by preset, accounts, models, aliases and fallbacks', async () => {
+    const { entries, seen } = await start('')
+    await entries.change([GROQ, account('groq', 'main')], SYSTEM)
+    await entries.change(
       [
         {
           section: 'models',
@@ -84,34 +84,34 @@ describe('entries', () => {
     expect({ auto: aliases.auto, fallbacks }).toEqual({ auto: 'small', fallbacks: { 'vendorA-opus-4-8': ['small'] } })
   })
 
-  test('outlive a restart', () => {
-    const { entries, make, config } = start('')
-    entries.change([GROQ, account('groq', 'main')], SYSTEM)
-    expect(make(config).config().providers).toEqual(entries.config().providers)
+  test('outlive a restart', async () => {
+    const { entries, make, config } = await start('')
+    await entries.change([GROQ, account('groq', 'main')], SYSTEM)
+    expect((await make(config)).config().providers).toEqual(entries.config().providers)
   })
 
-  test('of another process are found, and told once', () => {
-    const { entries, make, config, seen } = start('')
-    const other = make(config)
-    entries.change([GROQ, account('groq', 'main')], SYSTEM)
+  test('of another process are found, and told once', async () => {
+    const { entries, make, config, seen } = await start('')
+    const other = await make(config)
+    await entries.change([GROQ, account('groq', 'main')], SYSTEM)
     seen.length = 0
-    other.refresh()
-    other.refresh()
+    await other.refresh()
+    await other.refresh()
     expect(seen).toHaveLength(1)
     expect(accountsIn(other.config())).toEqual(['groq/main'])
   })
 
-  test('add to what the file and the environment have, in place of nothing', () => {
-    const { entries } = start('', { OPENAI_API_KEY: 'sk-of-the-environment' })
-    entries.change([account('vendor_b', 'second'), GROQ, account('groq', 'main')], SYSTEM)
+  test('add to what the file and the environment have, in place of nothing', async () => {
+    const { entries } = await start('', { OPENAI_API_KEY: 'sk-of-the-environment' })
+    await entries.change([account('vendor_b', 'second'), GROQ, account('groq', 'main')], SYSTEM)
     expect(accountsIn(entries.config())).toEqual(['vendor_b/main', 'vendor_b/second', 'groq/main'])
   })
 
-  test('a provider that was set up at run time takes no credential from the environment', () => {
-    const { entries } = start('providers: { vendor_b: { preset: openai, accounts: [] } }', {
+  test('a provider that was set up at run time takes no credential from the environment', async () => {
+    const { entries } = await start('providers: { vendor_b: { preset: openai, accounts: [] } }', {
       GROQ_API_KEY: 'gsk_of-the-machine',
     })
-    entries.change([GROQ], SYSTEM)
+    await entries.change([GROQ], SYSTEM)
     expect(accountsIn(entries.config())).toEqual([])
   })
 })
@@ -135,16 +135,21 @@ describe('the configuration holds where both speak of the same', () => {
       'fallbacks: { vendorB-4: [vendorB-5.5] }',
       { section: 'fallbacks', name: 'vendorB-4', value: ['vendorB-5.4'] },
     ],
-  ] satisfies [string, string, Change][])('%s', (_, yaml, change: Change) => {
-    const { entries, store } = start(yaml)
-    expect(refusalOf(() => entries.change([change], SYSTEM))).toContain('the configuration says something of it itself')
-    expect(store.entries.list()).toEqual([])
+  ] satisfies [string, string, Change][])('%s', async (_, yaml, change: Change) => {
+    const { entries, store } = await start(yaml)
+    expect(await refusalOf(() => entries.change([change], SYSTEM))).toContain(
+      'the configuration says something of it itself',
+    )
+    expect(await store.entries.list()).toEqual([])
   })
 
-  test('what it says later puts what was set before at rest, and what it says no more puts it back in force', () => {
-    const { entries, config } = start('')
-    entries.change([GROQ, account('groq', 'main'), { section: 'aliases', name: 'auto', value: 'vendorB-5.5' }], SYSTEM)
-    entries.rebase(configOf('aliases: { auto: vendorB-4 }'))
+  test('what it says later puts what was set before at rest, and what it says no more puts it back in force', async () => {
+    const { entries, config } = await start('')
+    await entries.change(
+      [GROQ, account('groq', 'main'), { section: 'aliases', name: 'auto', value: 'vendorB-5.5' }],
+      SYSTEM,
+    )
+    await entries.rebase(configOf('aliases: { auto: vendorB-4 }'))
     expect(entries.config().aliases.auto).toBe('vendorB-4')
     expect(entries.list().map(({ name, problem }) => [name, problem === undefined])).toEqual([
       ['groq', true],
@@ -152,28 +157,28 @@ describe('the configuration holds where both speak of the same', () => {
       ['auto', false],
     ])
     expect(entries.config().warnings.join()).toContain('aliases auto: the configuration says something of it itself')
-    entries.rebase(config)
+    await entries.rebase(config)
     expect(entries.config().aliases.auto).toBe('vendorB-5.5')
   })
 
-  test('a branded name is the same model', () => {
-    const { entries } = start(
+  test('a branded name is the same model', async () => {
+    const { entries } = await start(
       'providers: { vendor_a: { brand: claude } }\nmodels: { claude-opus-4-8: { upstream: x } }',
     )
     const change: Change = { section: 'models', name: 'vendorA-opus-4-8', value: { upstream: 'y' } }
-    expect(refusalOf(() => entries.change([change], SYSTEM))).toContain('a second time')
+    expect(await refusalOf(() => entries.change([change], SYSTEM))).toContain('a second time')
   })
 })
 
 describe('what does not fit', () => {
-  test('rests alone: all others are served', () => {
-    const { entries, make, store } = start('providers: { mine: { wires: [messages], accounts: [] } }')
+  test('rests alone: all others are served', async () => {
+    const { entries, make, store } = await start('providers: { mine: { wires: [messages], accounts: [] } }')
     const models = Array.from({ length: 9 }, (_, at): Change => {
       const provider = at === 4 ? 'mine' : 'vendor_b'
       return { section: 'models', name: `m${at}`, value: { provider } }
     })
-    entries.change([...models, { section: 'aliases', name: 'four', value: 'm4' }], SYSTEM)
-    const without = make(configOf(''))
+    await entries.change([...models, { section: 'aliases', name: 'four', value: 'm4' }], SYSTEM)
+    const without = await make(configOf(''))
     expect(
       without
         .list()
@@ -181,15 +186,15 @@ describe('what does not fit', () => {
         .map(({ name }) => name),
     ).toEqual(['m4', 'four'])
     expect(without.config().models.filter(({ id }) => /^m\d$/.test(id))).toHaveLength(8)
-    expect(store.entries.list()).toHaveLength(10)
+    expect(await store.entries.list()).toHaveLength(10)
   })
 
-  test('is refused where it leans on what is to go', () => {
-    const { entries } = start('')
-    entries.change([GROQ, account('groq', 'main')], SYSTEM)
+  test('is refused where it leans on what is to go', async () => {
+    const { entries } = await start('')
+    await entries.change([GROQ, account('groq', 'main')], SYSTEM)
     const gone: Change = { section: 'providers', name: 'groq', value: undefined }
-    expect(refusalOf(() => entries.change([gone], SYSTEM))).toContain('Another entry leans on it')
-    entries.change([gone, { ...account('groq', 'main'), value: undefined }], SYSTEM)
+    expect(await refusalOf(() => entries.change([gone], SYSTEM))).toContain('Another entry leans on it')
+    await entries.change([gone, { ...account('groq', 'main'), value: undefined }], SYSTEM)
     expect(accountsIn(entries.config())).toEqual([])
   })
 
@@ -245,10 +250,10 @@ describe('what does not fit', () => {
       'headers: unknown member',
     ],
     ['an account of no provider', account('nobody', 'x'), 'there is no provider nobody'],
-  ] satisfies [string, Change, string][])('%s is refused', (_, change: Change, words) => {
-    const { entries, store } = start('')
-    expect(refusalOf(() => entries.change([change], SYSTEM))).toContain(words)
-    expect(store.entries.list()).toEqual([])
+  ] satisfies [string, Change, string][])('%s is refused', async (_, change: Change, words) => {
+    const { entries, store } = await start('')
+    expect(await refusalOf(() => entries.change([change], SYSTEM))).toContain(words)
+    expect(await store.entries.list()).toEqual([])
   })
 
   test.each([
@@ -260,17 +265,17 @@ describe('what does not fit', () => {
     'http://metadata.google.internal/v1',
     'http://METADATA.google.internal./v1',
     'http://[fd00:ec2::254]/v1',
-  ])('an address at which a machine is told of itself: %s', (base_url) => {
-    const { entries } = start('')
-    expect(refusalOf(() => entries.change([account('vendor_b', 'x', { base_url })], SYSTEM))).toContain(
+  ])('an address at which a machine is told of itself: %s', async (base_url) => {
+    const { entries } = await start('')
+    expect(await refusalOf(() => entries.change([account('vendor_b', 'x', { base_url })], SYSTEM))).toContain(
       'told of itself',
     )
   })
 
-  test('an address of this network may be a model server', () => {
-    const { entries } = start('')
-    entries.change([account('vendor_b', 'x', { base_url: 'http://127.0.0.1:11434/v1' })], SYSTEM)
-    entries.change([account('vendor_b', 'y', { base_url: 'http://192.168.1.7:8000/v1' })], SYSTEM)
+  test('an address of this network may be a model server', async () => {
+    const { entries } = await start('')
+    await entries.change([account('vendor_b', 'x', { base_url: 'http://127.0.0.1:11434/v1' })], SYSTEM)
+    await entries.change([account('vendor_b', 'y', { base_url: 'http://192.168.1.7:8000/v1' })], SYSTEM)
     expect(accountsIn(entries.config())).toEqual(['vendor_b/x', 'vendor_b/y'])
   })
 })
@@ -278,63 +283,69 @@ describe('what does not fit', () => {
 describe('admin.accounts', () => {
   const groqAt = (base_url: string): Change => account('groq', 'main', { base_url })
 
-  test('presets: to their own address and to no other', () => {
-    const { entries } = start('admin: { accounts: presets }')
-    expect(refusalOf(() => entries.change([GROQ, groqAt('https://groq.example/v1')], SYSTEM))).toContain("preset's own")
-    expect(refusalOf(() => entries.change([account('vendor_b', 'x')], SYSTEM))).toContain("preset's own")
-    entries.change([GROQ, groqAt('https://api.groq.com/openai/v1')], SYSTEM)
+  test('presets: to their own address and to no other', async () => {
+    const { entries } = await start('admin: { accounts: presets }')
+    expect(await refusalOf(() => entries.change([GROQ, groqAt('https://groq.example/v1')], SYSTEM))).toContain(
+      "preset's own",
+    )
+    expect(await refusalOf(() => entries.change([account('vendor_b', 'x')], SYSTEM))).toContain("preset's own")
+    await entries.change([GROQ, groqAt('https://api.groq.com/openai/v1')], SYSTEM)
     expect(accountsIn(entries.config())).toEqual(['groq/main'])
   })
 
-  test('none: those there are rest, and none is added', () => {
-    const { entries } = start('')
-    entries.change([GROQ, groqAt('https://api.groq.com/openai/v1')], SYSTEM)
-    entries.rebase(configOf('admin: { accounts: none }'))
+  test('none: those there are rest, and none is added', async () => {
+    const { entries } = await start('')
+    await entries.change([GROQ, groqAt('https://api.groq.com/openai/v1')], SYSTEM)
+    await entries.rebase(configOf('admin: { accounts: none }'))
     expect(accountsIn(entries.config())).toEqual([])
     expect(entries.list().at(-1)?.problem).toContain('allows none but its own')
-    expect(refusalOf(() => entries.change([groqAt('https://api.groq.com/openai/v1')], SYSTEM))).toContain('allows none')
+    expect(await refusalOf(() => entries.change([groqAt('https://api.groq.com/openai/v1')], SYSTEM))).toContain(
+      'allows none',
+    )
   })
 })
 
 describe('credentials', () => {
-  test('are in no file as they are, and the key is readable by its owner alone', () => {
-    const { entries, store } = start('')
-    entries.change([GROQ, account('groq', 'main')], SYSTEM)
+  test('are in no file as they are, and the key is readable by its owner alone', async () => {
+    const { entries, store } = await start('')
+    await entries.change([GROQ, account('groq', 'main')], SYSTEM)
     const written = ['sluice.db', 'sluice.db-wal', 'sluice.key'].map((file) =>
       readFileSync(join(directory, file), 'latin1'),
     )
     for (const text of written) expect(text).not.toContain(SECRET)
-    expect(JSON.stringify(store.audit({ limit: 10 }))).not.toContain(SECRET)
+    expect(JSON.stringify(await store.audit({ limit: 10 }))).not.toContain(SECRET)
     expect(statSync(join(directory, 'sluice.key')).mode & 0o777).toBe(0o600)
   })
 
-  test('stay where only the weight changes, and must be set again with another address', () => {
-    const { entries } = start('')
-    entries.change([account('vendor_b', 'x')], SYSTEM)
+  test('stay where only the weight changes, and must be set again with another address', async () => {
+    const { entries } = await start('')
+    await entries.change([account('vendor_b', 'x')], SYSTEM)
     const keeping = (more: Partial<AccountValue>): Change => ({
       ...account('vendor_b', 'x', more),
       credential: undefined,
     })
-    entries.change([keeping({ weight: 3 })], SYSTEM)
+    await entries.change([keeping({ weight: 3 })], SYSTEM)
     expect(entries.config().providers[1]?.accounts).toMatchObject([{ credential: SECRET, weight: 3 }])
     const elsewhere = keeping({ base_url: 'https://elsewhere.example/v1' })
-    expect(refusalOf(() => entries.change([elsewhere], SYSTEM))).toContain('credential: set it again with the address')
-    entries.change([{ ...elsewhere, credential: 'another-of-sixteen' }], SYSTEM)
+    expect(await refusalOf(() => entries.change([elsewhere], SYSTEM))).toContain(
+      'credential: set it again with the address',
+    )
+    await entries.change([{ ...elsewhere, credential: 'another-of-sixteen' }], SYSTEM)
     expect(entries.config().providers[1]?.accounts).toMatchObject([{ credential: 'another-of-sixteen' }])
   })
 
-  test('short ones show nothing of themselves', () => {
-    const { entries, store } = start('')
-    entries.change([account('vendor_b', 'x', {}, 'short')], SYSTEM)
-    expect(store.entries.list()[0]?.credential?.lastFour).toBeNull()
+  test('short ones show nothing of themselves', async () => {
+    const { entries, store } = await start('')
+    await entries.change([account('vendor_b', 'x', {}, 'short')], SYSTEM)
+    expect((await store.entries.list())[0]?.credential?.lastFour).toBeNull()
   })
 
-  test('a row that was changed in the database is opened by no key: another address gets no credential', () => {
-    const { entries, store, make, config } = start('')
-    entries.change([account('vendor_b', 'x')], SYSTEM)
+  test('a row that was changed in the database is opened by no key: another address gets no credential', async () => {
+    const { entries, store, make, config } = await start('')
+    await entries.change([account('vendor_b', 'x')], SYSTEM)
     const value = { provider: 'vendor_b', name: 'x', base_url: 'https://thief.example/v1' }
-    store.entries.change([{ section: 'accounts', name: 'vendor_b/x', next: () => ({ value }) }], SYSTEM)
-    const other = make(config)
+    await store.entries.change([{ section: 'accounts', name: 'vendor_b/x', next: () => ({ value }) }], SYSTEM)
+    const other = await make(config)
     expect(accountsIn(other.config())).toEqual([])
     expect(other.list()[0]?.problem).toContain('sealed for another address')
   })
@@ -343,32 +354,35 @@ describe('credentials', () => {
     ['gone', undefined, 'is missing'],
     ['another', `${'ab'.repeat(32)}\n`, 'holds another key'],
     ['no key', 'hello\n', 'holds something else than keys'],
-  ])('a key file that is %s puts accounts at rest, and nothing else', (_, text, words) => {
-    const { entries, make, config } = start('')
-    entries.change([GROQ, account('groq', 'main'), { section: 'aliases', name: 'fast', value: 'vendorB-5.4' }], SYSTEM)
+  ])('a key file that is %s puts accounts at rest, and nothing else', async (_, text, words) => {
+    const { entries, make, config } = await start('')
+    await entries.change(
+      [GROQ, account('groq', 'main'), { section: 'aliases', name: 'fast', value: 'vendorB-5.4' }],
+      SYSTEM,
+    )
     const path = join(directory, 'sluice.key')
     const before = readFileSync(path, 'utf8')
     if (text === undefined) rmSync(path)
     else writeFileSync(path, text)
-    const other = make(config)
+    const other = await make(config)
     expect(other.list().map(({ problem }) => problem ?? '')).toEqual(['', expect.stringContaining(words), ''])
     expect(other.config().aliases.fast).toBe('vendorB-5.4')
     writeFileSync(path, before)
-    expect(accountsIn(make(config).config())).toEqual(['groq/main'])
+    expect(accountsIn((await make(config)).config())).toEqual(['groq/main'])
   })
 
-  test('by SLUICE_KEY: no file is made; another key before the old one seals anew and opens both', () => {
+  test('by SLUICE_KEY: no file is made; another key before the old one seals anew and opens both', async () => {
     const [first, second] = ['11'.repeat(32), Buffer.alloc(32, 7).toString('base64')]
-    const { entries, make, store, config } = start('', { SLUICE_KEY: first })
-    entries.change([account('vendor_b', 'x')], SYSTEM)
+    const { entries, make, store, config } = await start('', { SLUICE_KEY: first })
+    await entries.change([account('vendor_b', 'x')], SYSTEM)
     expect(() => statSync(join(directory, 'sluice.key'))).toThrow()
     const given = configOf('', { SLUICE_KEY: `${second},${first}` }).sealKeys
     const both = createCredentials({ dataDir: directory, given })
-    expect(accountsIn(make(config, both).config())).toEqual(['vendor_b/x'])
-    make(config, both).change([account('vendor_b', 'y')], SYSTEM)
+    expect(accountsIn((await make(config, both)).config())).toEqual(['vendor_b/x'])
+    await (await make(config, both)).change([account('vendor_b', 'y')], SYSTEM)
     const byNew = createCredentials({ dataDir: directory, given: given?.slice(0, 1) })
-    expect(accountsIn(make(config, byNew).config())).toEqual(['vendor_b/y'])
-    expect(new Set(store.entries.list().map(({ credential }) => credential?.by)).size).toBe(2)
+    expect(accountsIn((await make(config, byNew)).config())).toEqual(['vendor_b/y'])
+    expect(new Set((await store.entries.list()).map(({ credential }) => credential?.by)).size).toBe(2)
   })
 
   test('a SLUICE_KEY that is none stops the start, and is not repeated', () => {

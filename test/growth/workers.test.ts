@@ -143,8 +143,8 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     const one = ask(gateway, first.secret)
     await vendor.arrived(0)
     const store = openStore(join(gateway.directory, 'data', 'sluice.db'))
-    const reserved = store.exchanges({ limit: 1 })[0]?.reserved ?? 0
-    store.close()
+    const reserved = (await store.exchanges({ limit: 1 }))[0]?.reserved ?? 0
+    await store.close()
     const key = await newKey(gateway, { tokens_total: 20 * reserved })
     const asked = Array.from({ length: 200 }, () => ask(gateway, key.secret).then((response) => response))
     await vendor.arrived(20)

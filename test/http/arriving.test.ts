@@ -50,9 +50,9 @@ test('one key gets half of the room for announced bodies at most, and others the
   await until(() => inside().arriving.count + refusals === greedy.length)
   expect(refusals).toBeGreaterThan(20)
   expect(refusals).toBeLessThan(36)
-  const other = { authorization: `Bearer ${gateway.issue().secret}` }
+  const other = { authorization: `Bearer ${(await gateway.issue()).secret}` }
   expect((await gateway.post(PATH, ASKED, other)).status).not.toBe(503)
-  const large = begin(GB, '{', gateway.issue().secret)
+  const large = begin(GB, '{', (await gateway.issue()).secret)
   const before = inside().arriving.count
   await until(() => inside().arriving.count > before)
   for (const { socket } of [...greedy, large]) socket.destroy()
@@ -99,7 +99,7 @@ describe('bodies that do not say how long they are', () => {
     // About half of the room: those of the key count twice, but for the one that asks.
     expect(announced()).toBeLessThan(3 * 1024 * 1024)
     expect(refused.size).toBeLessThan(uploads.length)
-    const other = upload(gateway.issue().secret)
+    const other = upload((await gateway.issue()).secret)
     other.write(`${piece}0\r\n\r\n`)
     await other.hears('HTTP/1.1 400')
     for (const { socket } of [...uploads, other]) socket.destroy()
@@ -144,7 +144,7 @@ describe('a refused request counts towards its key’s rate', () => {
     ['that is small and packed wrongly', false, PATH, '{', { 'content-encoding': 'gzip' }],
   ])('%s: %p', async (_, counts, path, body, headers) => {
     inside().config.bodyLimitBytes = 25 * 1024 * 1024
-    const { secret } = gateway.issue({ rpm: 1 })
+    const { secret } = await gateway.issue({ rpm: 1 })
     const ask = async (given: string | Uint8Array) =>
       (await gateway.post(path, given, { ...headers, authorization: `Bearer ${secret}` })).status
     expect([400, 404, 413]).toContain(await ask(body))
@@ -152,7 +152,7 @@ describe('a refused request counts towards its key’s rate', () => {
   })
 
   test('that has no tokens left, and is large', async () => {
-    const { secret } = gateway.issue({ rpm: 1, tokensTotal: 0 })
+    const { secret } = await gateway.issue({ rpm: 1, tokensTotal: 0 })
     const ask = async (user: string) =>
       (await gateway.post(PATH, { ...ASKED, user }, { authorization: `Bearer ${secret}` })).status
     const small = await ask('me')
@@ -167,11 +167,11 @@ describe('the room for an announced body is freed', () => {
     ['by a request that is answered', () => gateway.post(PATH, ASKED)],
     ['by one that is no JSON', () => gateway.post(PATH, '{"model":')],
     ['by one for a model that is not', () => gateway.post(PATH, { ...ASKED, model: 'none' })],
-    ['by one that cannot be reserved for', () => gateway.post(PATH, ASKED, bearer({ tokensTotal: 1 }))],
+    ['by one that cannot be reserved for', async () => gateway.post(PATH, ASKED, await bearer({ tokensTotal: 1 }))],
     [
       'by one past its rate',
       async () => {
-        const headers = bearer({ rpm: 1 })
+        const headers = await bearer({ rpm: 1 })
         await gateway.post(PATH, ASKED, headers)
         return gateway.post(PATH, ASKED, headers)
       },
@@ -200,5 +200,5 @@ describe('the room for an announced body is freed', () => {
     expect(announced()).toBe(0)
   })
 
-  const bearer = (limits: object) => ({ authorization: `Bearer ${gateway.issue(limits).secret}` })
+  const bearer = async (limits: object) => ({ authorization: `Bearer ${(await gateway.issue(limits)).secret}` })
 })

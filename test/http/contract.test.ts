@@ -171,7 +171,7 @@ describe('endpoints', () => {
   )
 
   test('GET /v1/models lists only what the key may use', async () => {
-    const { secret } = gateway.issue({ models: ['vendorA-*'] })
+    const { secret } = await gateway.issue({ models: ['vendorA-*'] })
     const body = (await (await gateway.get('/v1/models', { authorization: `Bearer ${secret}` })).json()) as {
       data: { id: string }[]
     }
@@ -194,7 +194,7 @@ describe('endpoints', () => {
 
   test('GET /v1/usage has exactly the fields of the contract', async () => {
     const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 5, 6)
-    const { secret } = gateway.issue({ label: 'Dara', tokensTotal: 1_000, expiresAt })
+    const { secret } = await gateway.issue({ label: 'Dara', tokensTotal: 1_000, expiresAt })
     const response = await gateway.get('/v1/usage', { 'x-api-key': secret })
     expect(await response.json()).toEqual({
       label: 'Dara',
@@ -318,13 +318,13 @@ describe('authentication', () => {
   })
 
   test('an expired key is 401 invalid_api_key', async () => {
-    const { secret } = gateway.issue({ expiresAt: Date.now() - 1 })
+    const { secret } = await gateway.issue({ expiresAt: Date.now() - 1 })
     await expectError(await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }), 'invalid_api_key', '')
   })
 
   test('a revoked key is 401 invalid_api_key', async () => {
-    const { id, secret } = gateway.issue()
-    gateway.server.gateway.store.keys.revoke(id, { kind: 'cli', id: 'test' })
+    const { id, secret } = await gateway.issue()
+    await gateway.server.gateway.store.keys.revoke(id, { kind: 'cli', id: 'test' })
     await expectError(await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }), 'invalid_api_key', '')
   })
 
@@ -353,7 +353,7 @@ describe('authentication', () => {
   )
 
   test('a key that may not use the model is 403 permission_denied', async () => {
-    const { secret } = gateway.issue({ models: ['vendorA-*'] })
+    const { secret } = await gateway.issue({ models: ['vendorA-*'] })
     await expectError(
       await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }),
       'permission_denied',
@@ -369,7 +369,7 @@ describe('authentication', () => {
     ['/v1/messages/count_tokens', messages],
   ])('with hide_forbidden_models, %s says of a forbidden model what it says of none: %o', async (path, body) => {
     const hiding = await startGateway({ config: { hideForbiddenModels: true } })
-    const key = { 'x-api-key': hiding.issue({ models: ['vendorB-4'] }).secret }
+    const key = { 'x-api-key': (await hiding.issue({ models: ['vendorB-4'] })).secret }
     const none = { ...body, model: 'nope' }
     const forbidden = await expectError(await hiding.post(path, body, key), 'invalid_model', path)
     const unknown = await expectError(await hiding.post(path, none, key), 'invalid_model', path)
@@ -378,7 +378,7 @@ describe('authentication', () => {
   })
 
   test('a key with no credit left is 402 quota_exhausted, and may still read models and usage', async () => {
-    const { secret } = gateway.issue({ tokensTotal: 0 })
+    const { secret } = await gateway.issue({ tokensTotal: 0 })
     const key = { 'x-api-key': secret }
     await expectError(await gateway.post('/v1/messages', messages, key), 'quota_exhausted', '/v1/messages')
     expect((await gateway.get('/v1/models', key)).status).toBe(200)
@@ -401,13 +401,15 @@ describe('order of checks', () => {
     ]
   test.each(rows)('%s', async (_, path, body, kind, code) => {
     const { secret } =
-      kind === 'poor' ? gateway.issue({ tokensTotal: 0 }) : gateway.issue({ models: ['vendorB-4'], tokensTotal: 0 })
+      kind === 'poor'
+        ? await gateway.issue({ tokensTotal: 0 })
+        : await gateway.issue({ models: ['vendorB-4'], tokensTotal: 0 })
     await expectError(await gateway.post(path, body, { 'x-api-key': kind === 'none' ? 'x' : secret }), code, path)
   })
 
   test('the rate limit comes before the body is read', async () => {
     script = json(messagesAnswer)
-    const { secret } = gateway.issue({ rpm: 1 })
+    const { secret } = await gateway.issue({ rpm: 1 })
     const key = { 'x-api-key': secret }
     expect((await gateway.post('/v1/messages', messages, key)).status).toBe(200)
     await expectError(await gateway.post('/v1/messages', '{', key), 'rate_limit_exceeded', '/v1/messages')

@@ -53,9 +53,9 @@ const start = async (file: object): Promise<Apart> => {
   return {
     server,
     lines,
-    secret: store.keys.issue(input, SYSTEM).secret,
-    cookie: `sluice_session=${membership.openSession(admin).secret}`,
-    token: membership.issueToken('door', undefined, admin).secret,
+    secret: (await store.keys.issue(input, SYSTEM)).secret,
+    cookie: `sluice_session=${(await membership.openSession(admin)).secret}`,
+    token: (await membership.issueToken('door', undefined, admin)).secret,
     reload: (content) => {
       write(content)
       return server.reload(read())
@@ -281,7 +281,7 @@ describe('by their host', () => {
     ],
   ])('%s is shown nothing of it, proxies trusted or not', async (_, line, headers) => {
     for (const trust_proxy of [true, false]) {
-      apart.server.gateway.settings.change({ trust_proxy }, SYSTEM)
+      await apart.server.gateway.settings.change({ trust_proxy }, SYSTEM)
       expect(statusOf(await raw(url, line, headers))).toBe(404)
     }
   })
@@ -334,10 +334,10 @@ describe('every answer', () => {
       const headers = { ...init.headers, ...(proto === undefined ? {} : { 'x-forwarded-proto': proto }) }
       return (await fetch(apart.server.url + path, { ...init, headers })).headers.get('strict-transport-security')
     }
-    trust(true)
+    await trust(true)
     expect([await hsts('https'), await hsts('https, http')]).toEqual(['max-age=31536000', 'max-age=31536000'])
     expect([await hsts('http'), await hsts('http, https'), await hsts(undefined)]).toEqual([null, null, null])
-    trust(false)
+    await trust(false)
     expect(await hsts('https')).toBeNull()
   })
   test('an exchange’s too, whole and streamed', async () => {

@@ -41,9 +41,9 @@ describe('authenticate', () => {
     ['two tokens', { authorization: 'Bearer KEY KEY' }, 'invalid_api_key'],
     ['a key cut short', { authorization: 'Bearer CUT' }, 'invalid_api_key'],
     ['a secret of a megabyte', { 'x-api-key': 'x'.repeat(1_000_000) }, 'invalid_api_key'],
-  ])('a request with %s', (_what, headers, code) => {
+  ])('a request with %s', async (_what, headers, code) => {
     const { keys } = open()
-    const { secret } = keys.issue(newKey(), ACTOR)
+    const { secret } = await keys.issue(newKey(), ACTOR)
     const shown = new Headers()
     for (const [name, value] of Object.entries(headers)) {
       shown.set(name, value.replaceAll('KEY', secret).replaceAll('CUT', secret.slice(0, -1)))
@@ -51,18 +51,18 @@ describe('authenticate', () => {
     expect(codeOf(() => keys.authenticate(shown))).toBe(code)
   })
 
-  test('two Authorization headers are no usable bearer token', () => {
+  test('two Authorization headers are no usable bearer token', async () => {
     const { keys } = open()
-    const { secret } = keys.issue(newKey(), ACTOR)
+    const { secret } = await keys.issue(newKey(), ACTOR)
     const headers = bearer(secret)
     headers.append('authorization', `Bearer ${secret}`)
     expect(codeOf(() => keys.authenticate(headers))).toBe('invalid_api_key')
   })
 
-  test('a refusal says in one sentence or two what to do and never repeats the secret', () => {
+  test('a refusal says in one sentence or two what to do and never repeats the secret', async () => {
     const { keys } = open()
-    const { key, secret } = keys.issue(newKey(), ACTOR)
-    keys.revoke(key.id, ACTOR)
+    const { key, secret } = await keys.issue(newKey(), ACTOR)
+    await keys.revoke(key.id, ACTOR)
     for (const headers of [
       new Headers(),
       bearer(secret),
@@ -84,39 +84,39 @@ describe('authenticate', () => {
     }
   })
 
-  test('a key is in force until the millisecond it expires', () => {
+  test('a key is in force until the millisecond it expires', async () => {
     let now = NOW
     const { keys } = open(':memory:', () => now)
-    const { secret } = keys.issue(newKey({ expiresAt: NOW + DAY }), ACTOR)
+    const { secret } = await keys.issue(newKey({ expiresAt: NOW + DAY }), ACTOR)
     now = NOW + DAY - 1
     expect(codeOf(() => keys.authenticate(bearer(secret)))).toBe('none')
     now = NOW + DAY
     expect(codeOf(() => keys.authenticate(bearer(secret)))).toBe('invalid_api_key')
   })
 
-  test('after a rotation both secrets work until the grace ends, then the new one alone', () => {
+  test('after a rotation both secrets work until the grace ends, then the new one alone', async () => {
     let now = NOW
     const { keys } = open(':memory:', () => now)
-    const old = keys.issue(newKey(), ACTOR)
-    const fresh = keys.rotate(old.key.id, DAY, ACTOR)
+    const old = await keys.issue(newKey(), ACTOR)
+    const fresh = await keys.rotate(old.key.id, DAY, ACTOR)
     expect(keys.authenticate(bearer(old.secret))).toBe(keys.authenticate(bearer(fresh.secret)))
     now = NOW + DAY
     expect(codeOf(() => keys.authenticate(bearer(old.secret)))).toBe('invalid_api_key')
     expect(codeOf(() => keys.authenticate(bearer(fresh.secret)))).toBe('none')
   })
 
-  test('a rotation without grace ends the old secret at once', () => {
+  test('a rotation without grace ends the old secret at once', async () => {
     const { keys } = open()
-    const old = keys.issue(newKey(), ACTOR)
-    keys.rotate(old.key.id, 0, ACTOR)
+    const old = await keys.issue(newKey(), ACTOR)
+    await keys.rotate(old.key.id, 0, ACTOR)
     expect(codeOf(() => keys.authenticate(bearer(old.secret)))).toBe('invalid_api_key')
   })
 
-  test('a second rotation within the grace leaves the last two secrets', () => {
+  test('a second rotation within the grace leaves the last two secrets', async () => {
     const { keys } = open()
-    const first = keys.issue(newKey(), ACTOR)
-    const second = keys.rotate(first.key.id, DAY, ACTOR)
-    const third = keys.rotate(first.key.id, DAY, ACTOR)
+    const first = await keys.issue(newKey(), ACTOR)
+    const second = await keys.rotate(first.key.id, DAY, ACTOR)
+    const third = await keys.rotate(first.key.id, DAY, ACTOR)
     const codes = [first, second, third].map(({ secret }) => codeOf(() => keys.authenticate(bearer(secret))))
     expect(codes).toEqual(['invalid_api_key', 'none', 'none'])
   })

@@ -88,13 +88,15 @@ const NOTHING: Spent = { tokens: 0, microUsd: 0 }
 /** Plays the steps on a database of its own and checks the books after each, and all of them at the end. */
 const play = async (steps: Step[], path: string): Promise<void> => {
   const cli = openStore(path, { clock: () => NOW })
-  const team = cli.teams.add({ name: 'Blue' }, ACTOR)
+  const team = await cli.teams.add({ name: 'Blue' }, ACTOR)
   const limits = DEFAULT_LIMITS
-  const owner = cli.members.add({ name: 'Dara', role: 'member', limits, teamId: team.id }, ACTOR)
-  const ids = [0, 1].map((i) => {
-    const ownerId = i === 0 ? owner.id : undefined
-    return cli.keys.issue(newKey({ tokensTotal: 2_000, ownerId }), ACTOR).key.id
-  })
+  const owner = await cli.members.add({ name: 'Dara', role: 'member', limits, teamId: team.id }, ACTOR)
+  const ids = await Promise.all(
+    [0, 1].map(async (i) => {
+      const ownerId = i === 0 ? owner.id : undefined
+      return (await cli.keys.issue(newKey({ tokensTotal: 2_000, ownerId }), ACTOR)).key.id
+    }),
+  )
   const owned = [budgetOf('key', ids[0] ?? ''), budgetOf('member', owner.id), budgetOf('team', team.id), GATEWAY]
   const countedBy = (id: string): BudgetId[] => (id === ids[0] ? owned : [GATEWAY])
   /** What the file must say each budget has used; those that are there. */
@@ -140,7 +142,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     }
     if (withProgress) for (const each of open()) if (each.latest !== undefined) each.durable = each.latest
   }
-  const restart = (all = false) => {
+  const restart = async (all = false) => {
     // What was not written is lost; what was open in the file ends with its durable progress, unless it goes on.
     for (const each of asking) known.delete(each.id)
     for (const each of unwritten) each.known.ended = false
@@ -157,7 +159,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     unwritten = []
     unsummed = []
     failing = false
-    store.close()
+    await store.close()
     store = openStore(path, { clock: () => NOW })
     at = bench(store, undefined, undefined, (id) => !all && known.get(id)?.isResumed === true)
     expect(at.ledger.resumed.map(({ reservation }) => reservation.exchangeId).toSorted()).toEqual(
@@ -237,7 +239,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       // The timers write all of it, but only when one is running: flushing says it for certain.
       const tried = at.attempts()
       try {
-        at.ledger.flush()
+        await at.ledger.flush()
       } catch {
         expect(failing).toBe(true)
       }
@@ -246,33 +248,33 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       at.failing(false)
       failing = false
       const tried = at.attempts()
-      at.ledger.flush()
+      await at.ledger.flush()
       if (at.attempts() > tried) await written(true)
-      restart()
+      await restart()
     } else if (each.do === 'kill') {
-      restart()
+      await restart()
     } else if (each.do === 'failing') {
       at.failing(each.is)
       failing = each.is
     } else if (each.do === 'total' || each.do === 'reset') {
       const id = ids[each.key] ?? ''
-      cli.keys.update(id, each.do === 'total' ? { tokensTotal: each.tokens } : { tokensUsed: 0 }, ACTOR)
+      await cli.keys.update(id, each.do === 'total' ? { tokensTotal: each.tokens } : { tokensUsed: 0 }, ACTOR)
       if (each.do === 'reset') used.set(id, 0)
-      store.refresh()
+      await store.refresh()
     } else if (each.do === 'budget') {
       const id = owned[each.which] ?? GATEWAY
       const terms = { unit: each.unit, amount: each.amount, renews: undefined, warnAt: [50, 100] }
       const none = each.amount % 5 === 0
-      cli.budgets.set(id, none ? null : terms, ACTOR)
+      await cli.budgets.set(id, none ? null : terms, ACTOR)
       if (none) spent.delete(id)
       // One that is set anew begins with what was settled and not written.
       else if (!spent.has(id)) spent.set(id, NOTHING)
-      store.refresh()
+      await store.refresh()
     } else if (each.do === 'renew') {
       const id = owned[each.which] ?? GATEWAY
-      cli.budgets.renew(id, ACTOR)
+      await cli.budgets.renew(id, ACTOR)
       if (spent.has(id)) spent.set(id, NOTHING)
-      store.refresh()
+      await store.refresh()
     }
     for (const id of owned) {
       const waiting = [...unwritten, ...unsummed].filter((one) => one.known.budgets.includes(id))
@@ -296,13 +298,13 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     }
   }
 
-  restart(true)
+  await restart(true)
   for (const [id, used] of spent) expect([id, store.budgets.get(id)?.used]).toEqual([id, used])
   // Each mark once in a period, and none that was not reached.
-  const marks = store.budgets.marks(0, 10_000)
+  const marks = await store.budgets.marks(0, 10_000)
   expect(new Set(marks.map(({ budget, since, mark }) => `${budget} ${since} ${mark}`)).size).toBe(marks.length)
   for (const { mark, amount, used } of marks) expect(used * 100).toBeGreaterThanOrEqual(amount * mark)
-  const rows = store.exchanges({ limit: 10_000 })
+  const rows = await store.exchanges({ limit: 10_000 })
   expect(rows.map((row) => row.id).sort()).toEqual([...known.keys()].sort())
   for (const row of rows) {
     const { input, output, cacheRead } = row
@@ -311,7 +313,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     expect(row.outcome).not.toBeNull()
   }
   for (const by of ['day', 'model', 'key'] as const) {
-    const sums = store.usage({ by }).rows
+    const sums = (await store.usage({ by })).rows
     expect(sums.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
     expect(sums.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)).toBe(
       rows.reduce((sum, row) => sum + (row.input ?? 0) + (row.cacheRead ?? 0) + (row.output ?? 0), 0),
@@ -320,8 +322,8 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       rows.reduce((sum, row) => sum + row.costMicroUsd, 0),
     )
   }
-  store.close()
-  cli.close()
+  await store.close()
+  await cli.close()
 }
 
 test('the books are right after any sequence of reservations, settlements, kills, failed writes, key changes and restarts', async () => {

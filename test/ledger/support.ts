@@ -6,7 +6,7 @@ import { createLedger } from '../../src/ledger/create.ts'
 import type { Batch } from '../../src/ledger/journal.ts'
 import type { Ledger, Reservation, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
 import type { Timers } from '../../src/ledger/writer.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { NOW } from '../store/support.ts'
 
 export const PRICE = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
@@ -29,7 +29,7 @@ export type Bench = {
 }
 
 export const bench = (
-  store: Store,
+  store: SqliteStore,
   clock: () => number = () => NOW,
   prices: Prices = () => PRICE,
   isResumed: (exchangeId: string) => boolean = () => false,
@@ -42,7 +42,7 @@ export const bench = (
   let attempts = 0
   let last: Batch = { opened: [], progressed: [], settled: [] }
   const timers: Timers = { soon: (run) => soon.push(run), later: (run) => later.push(run) }
-  const journal: Store['journal'] = {
+  const journal: SqliteStore['journal'] = {
     ...store.journal,
     write(batch) {
       attempts++

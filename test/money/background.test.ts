@@ -9,7 +9,7 @@ import { pollAnswer, resumeAnswers, stopPolling } from '../../src/relay/backgrou
 import { createBackground } from '../../src/relay/background/watched.ts'
 import type { Ended } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/server/serve.ts'
-import { patiently } from '../../src/store/patience.ts'
+import { whileAnotherWrites } from '../support/another-writer.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   type Gate,
@@ -141,8 +141,8 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 /** A key of its own, so that its books are this test's alone. */
-const withKey = (on: TestGateway = gateway) => {
-  const { id, secret } = on.issue({ tokensTotal: 100_000 })
+const withKey = async (on: TestGateway = gateway) => {
+  const { id, secret } = await on.issue({ tokensTotal: 100_000 })
   const headers = { authorization: `Bearer ${secret}` }
   return {
     id,
@@ -163,7 +163,7 @@ const idOf = async (response: Response): Promise<string> => String(((await respo
 
 /** An answer that its provider has not finished, and that the gateway does not poll by itself. */
 const queued = async (on: TestGateway = gateway) => {
-  const key = withKey(on)
+  const key = await withKey(on)
   const id = await idOf(await key.ask())
   for (const { answer, timer } of on.server.gateway.background.watched.values())
     if (answer.keyId === key.id) clearTimeout(timer)
@@ -186,34 +186,34 @@ const watched = async (keyId: string, { server }: Pick<TestGateway, 'server'> = 
   while (![...background.watched.values()].some(({ answer }) => answer.keyId === keyId)) await Bun.sleep(1)
 }
 
-const expectBilled = (key: ReturnType<typeof withKey>, total = TOTAL): void => {
-  expect(key.books()).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
+const expectBilled = async (key: Awaited<ReturnType<typeof withKey>>, total = TOTAL): Promise<void> => {
+  expect(await key.books()).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
 }
 
 describe('a queued answer', () => {
   test('reaches the client as the provider sent it, and its reservation is held until it ends', async () => {
-    const key = withKey()
+    const key = await withKey()
     const response = await key.ask()
     const body = (await response.json()) as { id: string; model: string; status: string; usage: unknown }
     expect(response.status).toBe(200)
     expect(body).toMatchObject({ model: MODEL, status: 'queued', usage: null })
-    expect([key.used(), key.row()?.outcome ?? null]).toEqual([0, null])
+    expect([key.used(), (await key.row())?.outcome ?? null]).toEqual([0, null])
     expect(key.held()).toBeGreaterThan(1_000)
     expect(gateway.server.gateway.open.size).toBe(0)
     finish(body.id)
     await look(key.id)
-    expectBilled(key)
-    expect(key.row()).toMatchObject({ outcome: 'done', status: 200, input: 1_200, cacheRead: 34, output: 77 })
+    await expectBilled(key)
+    expect(await key.row()).toMatchObject({ outcome: 'done', status: 200, input: 1_200, cacheRead: 34, output: 77 })
   })
 
   test('without an output member, or with a null one, is accepted', async () => {
     for (const input of ['no output', 'null output']) {
-      const key = withKey()
+      const key = await withKey()
       const response = await key.ask({ input })
       expect(response.status).toBe(200)
       finish(await idOf(response))
       await look(key.id)
-      expectBilled(key)
+      await expectBilled(key)
     }
   })
 
@@ -223,13 +223,13 @@ describe('a queued answer', () => {
     expect(key.used()).toBe(0)
     finish(id)
     expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'completed', model: MODEL, usage: USAGE })
-    expectBilled(key)
+    await expectBilled(key)
     await key.get(id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   test('is polled by the gateway, whether its client reads it or not', async () => {
-    const key = withKey()
+    const key = await withKey()
     finish(await idOf(await key.ask()))
     const { promise: settled, resolve } = Promise.withResolvers<void>()
     const unwatch = gateway.server.gateway.live.watch((exchange) => {
@@ -237,18 +237,18 @@ describe('a queued answer', () => {
     })
     await settled
     unwatch()
-    expectBilled(key)
+    await expectBilled(key)
   }, 20_000)
 
   test('that ends at once is billed at once, and can be read later', async () => {
-    const key = withKey()
+    const key = await withKey()
     const id = await idOf(await key.ask({ input: 'at once' }))
-    expectBilled(key)
+    await expectBilled(key)
     expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'completed' })
   })
 
   test('goes on when its client disconnects before it was queued', async () => {
-    const key = withKey()
+    const key = await withKey()
     before = gate()
     const leaving = new AbortController()
     const asking = reached('POST', '')
@@ -261,7 +261,7 @@ describe('a queued answer', () => {
     await watched(key.id)
     finish(`resp_${made}`)
     await look(key.id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   test('that failed is billed by the provider’s figures, and not at all without any', async () => {
@@ -270,11 +270,11 @@ describe('a queued answer', () => {
       [USAGE, TOTAL],
       [null, 0],
     ] as const) {
-      const key = withKey()
+      const key = await withKey()
       finish(await idOf(await key.ask()), { ...failed, usage })
       await look(key.id)
-      expectBilled(key, total)
-      expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'upstream_error', estimated: false })
+      await expectBilled(key, total)
+      expect(await key.row()).toMatchObject({ outcome: 'failed', errorCode: 'upstream_error', estimated: false })
       const text = await (await key.get(`resp_${made}`)).text()
       expect(JSON.parse(text)).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
       expect(text).not.toContain(SECRET_WORD)
@@ -295,46 +295,46 @@ describe('a queued answer', () => {
     expect(key.held()).toBeGreaterThan(0)
     finish(id)
     await look(key.id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   test('is found by a long id, and by one that its provider has used before', async () => {
-    const key = withKey()
+    const key = await withKey()
     called = `resp_${'x'.repeat(500)}`
     for (let i = 0; i < 2; i++) {
       const response = await key.ask({ max_output_tokens: 100 })
       const exchangeId = response.headers.get('x-request-id')
       const id = await idOf(response)
-      expect(gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id, exchangeId })
+      expect(await gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id, exchangeId })
       expect((await key.get(id)).status).toBe(200)
     }
     finish(called)
     await look(key.id)
-    expect(key.books()).toMatchObject({ rows: 2, total: 2 * TOTAL, held: 0 })
+    expect(await key.books()).toMatchObject({ rows: 2, total: 2 * TOTAL, held: 0 })
   })
 
   test.each(['', '.', '..', 'x'.repeat(1_025)])(
     'that is given the id %p is billed at once, for nobody could ask for it',
     async (id) => {
-      const key = withKey()
+      const key = await withKey()
       called = id
       expect((await key.ask()).status).toBe(200)
-      expect(gateway.server.gateway.store.background.find(key.id, id)).toBeUndefined()
-      expect(key.row()).toMatchObject({ outcome: 'done', estimated: true })
+      expect(await gateway.server.gateway.store.background.find(key.id, id)).toBeUndefined()
+      expect(await key.row()).toMatchObject({ outcome: 'done', estimated: true })
       expect(key.held()).toBe(0)
     },
   )
 
   test('that its provider no longer has is billed by the estimate of its prompt', async () => {
-    const key = withKey()
+    const key = await withKey()
     answers.delete(await idOf(await key.ask()))
     for (let misses = 0; misses < 3; misses++) {
       expect(key.held()).toBeGreaterThan(0)
       await look(key.id)
     }
-    const row = key.row()
+    const row = await key.row()
     expect(row).toMatchObject({ outcome: 'failed', estimated: true, output: 0 })
-    expectBilled(key, row?.inputEstimate)
+    await expectBilled(key, row?.inputEstimate)
   })
 
   test('that its provider finds again is not given up, however often it was missed before', async () => {
@@ -350,7 +350,7 @@ describe('a queued answer', () => {
     expect(key.held()).toBeGreaterThan(0)
     finish(id)
     await look(key.id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   test('stays open while its provider cannot be reached', async () => {
@@ -364,7 +364,7 @@ describe('a queued answer', () => {
     expect(key.held()).toBeGreaterThan(0)
     finish(id)
     await look(key.id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   /** On a gateway whose clock is moved by hand; `wait` looks once the time is over. */
@@ -383,7 +383,7 @@ describe('a queued answer', () => {
     const { slow, key, id, wait } = await overdue()
     await wait(3_600_000)
     expect(askedOf(id)).toEqual([`GET /${id}`, `POST /${id}/cancel`])
-    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    expect(await key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
     await slow.stop()
   })
@@ -392,7 +392,7 @@ describe('a queued answer', () => {
     let now = Date.now()
     const slow = await start({ clock: () => now })
     slow.server.gateway.stopwatch = () => performance.now()
-    const key = withKey(slow)
+    const key = await withKey(slow)
     const id = await idOf(await key.ask())
     now += 3_600_000
     await look(key.id, slow)
@@ -400,7 +400,7 @@ describe('a queued answer', () => {
     expect(key.held()).toBeGreaterThan(0)
     finish(id)
     await look(key.id, slow)
-    expectBilled(key)
+    await expectBilled(key)
     await slow.stop()
   })
 
@@ -408,7 +408,7 @@ describe('a queued answer', () => {
     const { slow, key, id, wait } = await overdue()
     finish(id)
     await wait(3_600_000)
-    expectBilled(key)
+    await expectBilled(key)
     expect(askedOf(id)).toEqual([`GET /${id}`])
     await slow.stop()
   })
@@ -422,7 +422,7 @@ describe('a queued answer', () => {
         : fetch(url, init)
     await wait(3_600_000)
     expect(askedOf(id)).toEqual([`POST /${id}/cancel`])
-    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    expect(await key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     await slow.stop()
   })
 
@@ -432,8 +432,8 @@ describe('a queued answer', () => {
     await wait(7_199_000)
     expect(key.held()).toBeGreaterThan(0)
     await wait(1_000)
-    expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', estimated: true })
-    expectBilled(key, key.row()?.inputEstimate)
+    expect(await key.row()).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', estimated: true })
+    await expectBilled(key, (await key.row())?.inputEstimate)
     await slow.stop()
   })
 })
@@ -449,15 +449,15 @@ describe('a streamed background answer', () => {
   }
 
   test('goes on when its client disconnects in the middle, and is billed by its end', async () => {
-    const key = withKey()
+    const key = await withKey()
     const reader = await heard(await key.ask({ stream: true }))
     await reader.cancel()
     await watched(key.id)
     expect(key.used()).toBe(0)
     finish(`resp_${made}`)
     await look(key.id)
-    expectBilled(key)
-    expect(key.row()).toMatchObject({ outcome: 'done', status: 200 })
+    await expectBilled(key)
+    expect(await key.row()).toMatchObject({ outcome: 'done', status: 200 })
   })
 
   test.each([
@@ -466,7 +466,7 @@ describe('a streamed background answer', () => {
   ])('goes on when its client disconnects %s', async (_, earlyStartMs) => {
     const early = await start({ config: { earlyStartMs } })
     try {
-      const key = withKey(early)
+      const key = await withKey(early)
       before = gate()
       const leaving = new AbortController()
       const asking = reached('POST', '')
@@ -480,14 +480,14 @@ describe('a streamed background answer', () => {
       await watched(key.id, early)
       finish(`resp_${made}`)
       await look(key.id, early)
-      expectBilled(key)
+      await expectBilled(key)
     } finally {
       await early.stop()
     }
   })
 
   test('whose provider breaks off ends with the error frame, can be resumed, and is billed once', async () => {
-    const key = withKey()
+    const key = await withKey()
     const reader = await heard(await key.ask({ stream: true }))
     const id = `resp_${made}`
     amid.open()
@@ -505,7 +505,7 @@ describe('a streamed background answer', () => {
     expect(text).not.toContain('"model":"up"')
     expect(askedOf(id)).toContain(`GET /${id}?stream=true&starting_after=1`)
     await look(key.id)
-    expectBilled(key)
+    await expectBilled(key)
   })
 })
 
@@ -516,8 +516,8 @@ describe('the client of a background answer', () => {
     answers.set(id, kept)
     const response = await key.send('POST', `${id}/cancel`)
     expect(await response.json()).toMatchObject({ id, status: 'cancelled', model: MODEL })
-    expect(key.row()).toMatchObject({ outcome: 'aborted', status: 200, estimated: true })
-    expect(key.row()?.output ?? 0).toBeGreaterThanOrEqual(5)
+    expect(await key.row()).toMatchObject({ outcome: 'aborted', status: 200, estimated: true })
+    expect((await key.row())?.output ?? 0).toBeGreaterThanOrEqual(5)
     expect(key.held()).toBe(0)
   })
 
@@ -525,7 +525,7 @@ describe('the client of a background answer', () => {
     const { key, id } = await queued()
     expect(await (await key.send('DELETE', id)).json()).toEqual({ id, object: 'response', deleted: true })
     expect(askedOf(id)).toEqual([`GET /${id}`, `POST /${id}/cancel`, `DELETE /${id}`])
-    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    expect(await key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
     expect((await key.get(id)).status).toBe(404)
   })
@@ -554,7 +554,7 @@ describe('the client of a background answer', () => {
   })
 
   test('cannot delete it under its own stream: it is cancelled and settled first', async () => {
-    const key = withKey()
+    const key = await withKey()
     const response = await key.ask({ stream: true })
     const id = `resp_${made}`
     const early = await key.send('DELETE', id)
@@ -565,7 +565,7 @@ describe('the client of a background answer', () => {
     await watched(key.id)
     finish(id)
     expect((await key.send('DELETE', id)).status).toBe(200)
-    expectBilled(key)
+    await expectBilled(key)
   })
 
   test('can read its input items', async () => {
@@ -575,7 +575,7 @@ describe('the client of a background answer', () => {
   })
 
   test('may poll without limit, even with no tokens and no concurrency left', async () => {
-    const { id, secret } = gateway.issue({ tokensTotal: TOTAL, rpm: 1, concurrency: 1 })
+    const { id, secret } = await gateway.issue({ tokensTotal: TOTAL, rpm: 1, concurrency: 1 })
     const headers = { authorization: `Bearer ${secret}` }
     const body = { model: MODEL, input: 'at once', background: true }
     const answer = await idOf(await gateway.post('/v1/responses', body, headers))
@@ -611,7 +611,7 @@ describe('the client of a background answer', () => {
 
   test('gets 404 for another key’s, for an unknown one, and for one its provider does not have', async () => {
     const { key, id } = await queued()
-    const other = withKey()
+    const other = await withKey()
     answers.delete(id)
     for (const response of [await other.get(id), await key.get('resp_none'), await key.get(id)]) {
       const text = await response.text()
@@ -624,7 +624,7 @@ describe('the client of a background answer', () => {
   })
 
   test('never gets the provider’s words for a refusal, whatever its status', async () => {
-    const key = withKey()
+    const key = await withKey()
     const id = await idOf(await key.ask({ input: 'at once' }))
     answers.set(id, { ...(answers.get(id) as Kept), status: 'refused' })
     for (const [method, path] of [
@@ -637,11 +637,11 @@ describe('the client of a background answer', () => {
       expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([502, 'upstream_error'])
       expect(await response.text()).not.toContain(SECRET_WORD)
     }
-    expect(gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id })
+    expect(await gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id })
   })
 
   test('gets 405 with the methods of each path', async () => {
-    const key = withKey()
+    const key = await withKey()
     for (const [method, path, allow] of [
       ['PUT', 'resp_1', 'GET, HEAD, DELETE'],
       ['GET', 'resp_1/cancel', 'POST'],
@@ -658,7 +658,7 @@ describe('the client of a background answer', () => {
 test('a stopped server leaves background answers to the next one, which holds the same tokens', async () => {
   const first = await start()
   const { config } = first
-  const key = withKey(first)
+  const key = await withKey(first)
   const id = await idOf(await key.ask())
   const held = key.held()
   let second: Server | undefined
@@ -670,8 +670,8 @@ test('a stopped server leaves background answers to the next one, which holds th
     expect(second.gateway.ledger.heldBy(key.id)).toBe(held)
     finish(id)
     await look(key.id, { server: second })
-    expect(booksOf({ server: second }, key.id)).toMatchObject({ rows: 1, total: TOTAL, used: TOTAL, held: 0 })
-    const row = latestOf({ server: second }, key.id)
+    expect(await booksOf({ server: second }, key.id)).toMatchObject({ rows: 1, total: TOTAL, used: TOTAL, held: 0 })
+    const row = await latestOf({ server: second }, key.id)
     expect(row).toMatchObject({ outcome: 'done', provider: 'vendor_b', upstreamModel: MODEL, estimated: false })
     expect(totalOf(row as NonNullable<typeof row>)).toBe(TOTAL)
     expect(told).toEqual([`${row?.id} ${second.gateway.store.keys.get(key.id)?.label}`])
@@ -684,7 +684,7 @@ test('a stopped server leaves background answers to the next one, which holds th
   }
 })
 
-test('answers left by another server are polled one by one, however old they are', () => {
+test('answers left by another server are polled one by one, however old they are', async () => {
   const { gateway: inside } = gateway.server
   const resumed = Array.from({ length: 500 }, (_, at) => ({
     reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
@@ -697,10 +697,10 @@ test('answers left by another server are polled one by one, however old they are
   const relay = {
     ...inside,
     ledger: { ...inside.ledger, resumed },
-    background: createBackground({ ...inside.store.background, of }, patiently),
+    background: createBackground({ ...inside.store.background, of: async (id) => of(id) }),
   }
   const timers = spyOn(globalThis, 'setTimeout')
-  resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: () => undefined })
+  await resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: () => undefined })
   const pauses = timers.mock.calls.map(([, pause]) => Number(pause))
   timers.mockRestore()
   stopPolling(relay)
@@ -730,9 +730,9 @@ test('an answer at an account that is no longer configured is billed as the mode
         return { costMicroUsd: 0, written: Promise.resolve() }
       },
     },
-    background: createBackground({ ...inside.store.background, of: () => answer }, patiently),
+    background: createBackground({ ...inside.store.background, of: async () => answer }),
   }
-  resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: ({ model }) => told.push(model.id) })
+  await resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: ({ model }) => told.push(model.id) })
   await pollAnswer(relay, answer)
   expect(settled).toMatchObject([
     {
@@ -749,68 +749,46 @@ test('an answer at an account that is no longer configured is billed as the mode
 })
 
 test('an answer is recorded even if another process is writing at first', async () => {
-  const key = withKey()
-  const { store } = gateway.server.gateway
-  const { keep } = store.background
-  const other = new Database(databasePath(gateway.config))
-  let failures = 0
-  const keeping = spyOn(store.background, 'keep').mockImplementation((answer) => {
-    try {
-      keep(answer)
-    } catch (error) {
-      failures++
-      other.run('ROLLBACK')
-      throw error
-    }
-  })
+  const key = await withKey()
   before = gate()
   const asking = reached('POST', '')
   const response = key.ask()
   await asking
-  other.run('BEGIN IMMEDIATE')
-  before.open()
-  const id = await idOf(await response)
-  keeping.mockRestore()
-  other.close()
-  expect([failures, (await key.get(id)).status]).toEqual([1, 200])
+  const { result: id, waited } = await whileAnotherWrites(
+    gateway.config,
+    async () => {
+      before.open()
+      return idOf(await response)
+    },
+    1,
+  )
+  expect([waited, (await key.get(id)).status]).toEqual([1, 200])
   finish(id)
   await look(key.id)
-  expectBilled(key)
+  await expectBilled(key)
 })
 
 test('a stop waits for another process that is writing, and then writes what was settled', async () => {
   const first = await start()
-  const key = withKey(first)
+  const key = await withKey(first)
   before = gate()
   const asking = reached('POST', '')
   const response = key.ask({ background: false, input: 'at once' })
   await asking
-  const { ledger } = first.server.gateway
-  const other = new Database(databasePath(first.config))
-  other.run('BEGIN IMMEDIATE')
-  before.open()
-  await (await response).json()
-  const { flush } = ledger
-  let failures = 0
-  ledger.flush = () => {
-    try {
-      flush()
-    } catch (error) {
-      failures++
-      if (failures === 2) other.run('ROLLBACK')
-      throw error
-    }
-  }
-  await first.server.stop()
-  const outcome = other.query('SELECT outcome FROM exchanges').get()
-  other.close()
-  expect([failures, outcome]).toEqual([2, { outcome: 'done' }])
+  const { waited } = await whileAnotherWrites(first.config, async () => {
+    before.open()
+    await (await response).json()
+    await first.server.stop()
+  })
+  const written = new Database(databasePath(first.config), { readonly: true })
+  expect([waited, written.query('SELECT outcome FROM exchanges').get()]).toEqual([2, { outcome: 'done' }])
+  written.close()
   rmSync(first.config.dataDir, { recursive: true, force: true })
 })
 
 test('a stop aborts background requests without an id yet, with an error', async () => {
   const first = await start({ config: { drainMs: 1 } })
-  const key = withKey(first)
+  const key = await withKey(first)
   before = gate()
   const asking = reached('POST', '')
   const response = key.ask()
@@ -826,14 +804,14 @@ test('a stop aborts background requests without an id yet, with an error', async
 })
 
 test('records of background answers are pruned, unless their exchanges are open', async () => {
-  const key = withKey()
+  const key = await withKey()
   const done = await idOf(await key.ask({ input: 'at once' }))
   const opened = await idOf(await key.ask())
   const { store, ledger } = gateway.server.gateway
-  ledger.flush()
-  while (store.prune(Date.now() + 1_000, 50) === 50);
-  expect(store.background.find(key.id, done)).toBeUndefined()
-  expect(store.background.find(key.id, opened)).toMatchObject({ id: opened })
+  await ledger.flush()
+  while ((await store.prune(Date.now() + 1_000, 50)) === 50);
+  expect(await store.background.find(key.id, done)).toBeUndefined()
+  expect(await store.background.find(key.id, opened)).toMatchObject({ id: opened })
   finish(opened)
   await look(key.id)
 })

@@ -24,16 +24,19 @@ beforeEach(() => {
   late = gate()
 })
 const store = () => money.server.gateway.store
-afterEach(() => {
-  for (const { id } of store().budgets.list()) store().budgets.set(id, null, SYSTEM)
+afterEach(async () => {
+  for (const { id } of store().budgets.list()) await store().budgets.set(id, null, SYSTEM)
 })
 
 let people = 0
 /** A team with a member in it. */
-const newTeam = () => {
-  const team = store().teams.add({ name: `Team ${++people}` }, SYSTEM)
+const newTeam = async () => {
+  const team = await store().teams.add({ name: `Team ${++people}` }, SYSTEM)
   const limits = DEFAULT_LIMITS
-  const member = store().members.add({ name: `Member ${people}`, role: 'member', limits, teamId: team.id }, SYSTEM)
+  const member = await store().members.add(
+    { name: `Member ${people}`, role: 'member', limits, teamId: team.id },
+    SYSTEM,
+  )
   return { team, member }
 }
 const give = (id: string, terms: WrittenBudget) => store().budgets.set(id, termsOf(terms), SYSTEM)
@@ -59,12 +62,14 @@ describe('200 clients at once on keys whose', () => {
       await late.opened
       return spoken(wire, false, { billed })
     })
-    const { team, member } = newTeam()
-    const keys = Array.from({ length: kind === 'key' ? 1 : 4 }, () => money.issue({ ownerId: member.id }))
+    const { team, member } = await newTeam()
+    const keys = await Promise.all(
+      Array.from({ length: kind === 'key' ? 1 : 4 }, () => money.issue({ ownerId: member.id })),
+    )
     const [first] = keys
     if (first === undefined) throw new Error('no key')
     const id = kind === 'gateway' ? GATEWAY : budgetOf(kind, { key: first.id, member: member.id, team: team.id }[kind])
-    give(id, { usd: 1000 })
+    await give(id, { usd: 1000 })
     const probe = money.ask('messages', 'messages', { secret: first.secret, cap: CAP })
     await money.provider.arrived(money.provider.requests.length)
     input = money.server.gateway.ledger.heldBy(first.id) - CAP
@@ -75,8 +80,8 @@ describe('200 clients at once on keys whose', () => {
     await money.idle()
     late = gate()
 
-    store().budgets.set(id, null, SYSTEM)
-    give(id, { usd: (CALLS * each) / 1e6 })
+    await store().budgets.set(id, null, SYSTEM)
+    await give(id, { usd: (CALLS * each) / 1e6 })
     const from = money.provider.requests.length
     const asking = Array.from({ length: CLIENTS }, (_, at) =>
       money.ask('messages', 'messages', { secret: keys[at % keys.length]?.secret ?? '', stream, cap: CAP }),
@@ -91,7 +96,7 @@ describe('200 clients at once on keys whose', () => {
     expect(let_in).toBeGreaterThanOrEqual(CALLS)
     for (const response of all.filter(({ status }) => status !== 200)) expect([402, 429]).toContain(response.status)
     const budget = store().budgets.get(id)
-    const rows = exchangesOf(store()).slice(0, let_in)
+    const rows = (await exchangesOf(store())).slice(0, let_in)
     expect(budget?.used.microUsd).toBe(rows.reduce((sum, row) => sum + row.costMicroUsd, 0))
     expect(budget?.used.microUsd).toBeLessThanOrEqual(CALLS * each)
     expect(money.server.gateway.ledger.heldOf(id)).toEqual({ tokens: 0, microUsd: 0 })
@@ -105,7 +110,7 @@ describe('a budget that does not cover a whole answer', () => {
       cap = capOf(request.text)
       return spoken(wire, stream, { billed: { input: 3, output: cap ?? 0 } })
     })
-    const { id, secret } = money.issue({ budget: termsOf({ usd: 0.01 }) })
+    const { id, secret } = await money.issue({ budget: termsOf({ usd: 0.01 }) })
     await money.exchange(client, provider, { secret, cap: 5_000 })
     expect(cap).toBeGreaterThan(900)
     expect(cap).toBeLessThan(1_000)
@@ -114,7 +119,7 @@ describe('a budget that does not cover a whole answer', () => {
 
   test('counts the dearest model that may answer', async () => {
     const { gateway } = money.server
-    const { id, secret } = money.issue({ budget: termsOf({ usd: 1 }) })
+    const { id, secret } = await money.issue({ budget: termsOf({ usd: 1 }) })
     const dear = models.find((model) => model.id === 'vendorB-5.5')
     if (dear === undefined) throw new Error('no model')
     const before = dear.price
@@ -146,10 +151,10 @@ describe('a refusal', () => {
   }
 
   test('says which budget is used up, of how much, and when it renews', async () => {
-    const { team, member } = newTeam()
-    const { secret } = money.issue({ ownerId: member.id })
-    give(budgetOf('member', member.id), { usd: 100 })
-    give(budgetOf('team', team.id), { usd: 0.0045, renews: 'month' })
+    const { team, member } = await newTeam()
+    const { secret } = await money.issue({ ownerId: member.id })
+    await give(budgetOf('member', member.id), { usd: 100 })
+    await give(budgetOf('team', team.id), { usd: 0.0045, renews: 'month' })
     const refused = await spend(secret)
     expect(codeOf(refused)).toEqual([402, 'quota_exhausted'])
     expect(await wordsOf(refused)).toBe(
@@ -161,15 +166,15 @@ describe('a refusal', () => {
     ['of the key', 'this API key', 'key'],
     ['of the gateway', 'the whole gateway', 'gateway'],
   ] as const)('says that it is the one %s', async (_what, words, kind) => {
-    const { id, secret } = money.issue()
-    give(kind === 'key' ? budgetOf('key', id) : GATEWAY, { tokens: 500 })
+    const { id, secret } = await money.issue()
+    await give(kind === 'key' ? budgetOf('key', id) : GATEWAY, { tokens: 500 })
     const refused = await spend(secret)
     expect(codeOf(refused)).toEqual([402, 'quota_exhausted'])
     expect(await wordsOf(refused)).toContain(`The budget of ${words} (500 tokens in all) is used up.`)
   })
 
   test('says what is left where the prompt surely costs more', async () => {
-    const { secret } = money.issue({ budget: termsOf({ usd: 0.0001 }) })
+    const { secret } = await money.issue({ budget: termsOf({ usd: 0.0001 }) })
     const text = 'a word and another '.repeat(2_000)
     const body = { messages: [{ role: 'user', content: text }] }
     const refused = await money.ask('messages', 'messages', { secret, cap: 10, body })
@@ -180,14 +185,14 @@ describe('a refusal', () => {
   })
 
   test('of a count of tokens is the same', async () => {
-    const { secret } = money.issue({ budget: termsOf({ usd: 0 }) })
+    const { secret } = await money.issue({ budget: termsOf({ usd: 0 }) })
     const headers = { authorization: `Bearer ${secret}` }
     const body = { model: 'vendorA-opus-4-8', messages: [{ role: 'user', content: 'hi' }] }
     expect(codeOf(await money.post('/v1/messages/count_tokens', body, headers))).toEqual([402, 'quota_exhausted'])
   })
 
   test('leaves GET /v1/usage as it is, and the history tells the budgets', async () => {
-    const { secret } = money.issue({ budget: termsOf({ usd: 5, renews: 'week' }) })
+    const { secret } = await money.issue({ budget: termsOf({ usd: 5, renews: 'week' }) })
     const headers = { authorization: `Bearer ${secret}` }
     const usage = (await (await money.get('/v1/usage', headers)).json()) as object
     expect(Object.keys(usage)).toEqual([
@@ -203,10 +208,10 @@ describe('a refusal', () => {
 
 describe('what was used', () => {
   test('is what an invoice says that is made of raw usage and prices, in rows, sums and budgets alike', async () => {
-    const { team, member } = newTeam()
-    const { id, secret } = money.issue({ ownerId: member.id })
+    const { team, member } = await newTeam()
+    const { id, secret } = await money.issue({ ownerId: member.id })
     const owned = [budgetOf('key', id), budgetOf('member', member.id), budgetOf('team', team.id), GATEWAY]
-    for (const each of owned) give(each, { usd: 1000 })
+    for (const each of owned) await give(each, { usd: 1000 })
     const told: { input: number; cached: number; output: number }[] = []
     let seed = 7
     const dice = (most: number): number => {
@@ -225,10 +230,10 @@ describe('what was used', () => {
       0,
     )
     const tokens = told.reduce((sum, { input, cached, output }) => sum + input + cached + output, 0)
-    const rows = exchangesOf(store()).filter((row) => row.keyId === id)
+    const rows = (await exchangesOf(store())).filter((row) => row.keyId === id)
     expect(rows.reduce((sum, row) => sum + row.costMicroUsd, 0)).toBe(invoice)
     for (const by of ['key', 'day', 'model'] as const) {
-      const sums = store().usage({ by, keyIds: [id] }).rows
+      const sums = (await store().usage({ by, keyIds: [id] })).rows
       expect(sums.reduce((sum, row) => sum + row.costMicroUsd, 0)).toBe(invoice)
     }
     expect(owned.map((each) => store().budgets.get(each)?.used)).toEqual(
@@ -237,14 +242,13 @@ describe('what was used', () => {
   })
 
   test('passes each mark once in a period, and says so once it is written', async () => {
-    const { id, secret } = money.issue({ budget: termsOf({ tokens: 1000, warn_at: [50, 80, 100] }) })
+    const { id, secret } = await money.issue({ budget: termsOf({ tokens: 1000, warn_at: [50, 80, 100] }) })
     const budget = budgetOf('key', id)
-    const before = store().budgets.marks(0, 1000).at(-1)?.row ?? 0
+    const before = (await store().budgets.marks(0, 1000)).at(-1)?.row ?? 0
     let heard = 0
     const deaf = store().budgets.onMarks(() => heard++)
-    const marks = () =>
-      store()
-        .budgets.marks(before, 100)
+    const marks = async () =>
+      (await store().budgets.marks(before, 100))
         .filter((each) => each.budget === budget)
         .map(({ mark, used, amount, unit }) => [mark, used, amount, unit])
     const use = async (output: number) => {
@@ -252,20 +256,20 @@ describe('what was used', () => {
       await money.exchange('messages', 'messages', { secret, cap: 500 })
     }
     await use(390)
-    expect([marks(), heard]).toEqual([[], 0])
+    expect([await marks(), heard]).toEqual([[], 0])
     await use(90)
-    expect([marks(), heard]).toEqual([[[50, 500, 1000, 'tokens']], 1])
+    expect([await marks(), heard]).toEqual([[[50, 500, 1000, 'tokens']], 1])
     await use(100)
-    expect(marks()).toHaveLength(1)
+    expect(await marks()).toHaveLength(1)
     await use(390)
-    expect(marks().slice(1)).toEqual([
+    expect((await marks()).slice(1)).toEqual([
       [80, 1010, 1000, 'tokens'],
       [100, 1010, 1000, 'tokens'],
     ])
     expect(heard).toBe(2)
-    store().budgets.renew(budget)
+    await store().budgets.renew(budget)
     await use(490)
-    expect(marks().at(-1)).toEqual([50, 500, 1000, 'tokens'])
+    expect((await marks()).at(-1)).toEqual([50, 500, 1000, 'tokens'])
     deaf()
   })
 })

@@ -20,14 +20,14 @@ const sent = async (
   asked: { cap?: number; stream?: boolean; body?: object } = {},
 ): Promise<{ body: JsonObject; cap: number | undefined; input: number; reserved: number; dropped: string | null }> => {
   money.answers((wire, stream) => spoken(wire, stream))
-  const { secret } = money.issue({ tokensTotal: left })
+  const { secret } = await money.issue({ tokensTotal: left })
   const from = money.provider.requests.length
   const response = await money.ask(client, provider, { secret, ...asked })
   const text = await response.text()
   await money.idle()
   expect([response.status, text.slice(0, response.status === 200 ? 0 : 500)]).toEqual([200, ''])
   const request = money.provider.requests[from]?.text ?? '{}'
-  const row = money.row(response)
+  const row = await money.row(response)
   const dropped = response.headers.get('x-gateway-dropped')
   return { body: JSON.parse(request), cap: capOf(request), input: row.inputEstimate, reserved: row.reserved, dropped }
 }
@@ -108,7 +108,7 @@ describe('a decisive member written twice goes out once, as it was admitted', ()
     wire === 'responses' ? `"input":"${text}"` : `"messages":[{"role":"user","content":"${text}"}]`
   const post = async (wire: ChatWire, size: keyof typeof texts, before: string, after: string) => {
     money.answers((reached, stream) => spoken(reached, stream))
-    const { secret } = money.issue({ tokensTotal: 100_000 })
+    const { secret } = await money.issue({ tokensTotal: 100_000 })
     const from = money.provider.requests.length
     const gap = size === 'indented' ? '\n ' : ''
     const response = await fetch(`${money.url}${PATHS[wire]}`, {
@@ -118,7 +118,7 @@ describe('a decisive member written twice goes out once, as it was admitted', ()
     })
     await response.text()
     await money.idle()
-    return { row: money.row(response), went: money.provider.requests[from]?.text ?? '' }
+    return { row: await money.row(response), went: money.provider.requests[from]?.text ?? '' }
   }
 
   const names = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
@@ -180,7 +180,7 @@ test.each([
   ['max_toKenſ', '5000', 'max_tokens'],
   ['N', '50', 'n'],
 ])('a member that decides what an answer may cost is refused in other letters: %s', async (name, value, due) => {
-  const { secret } = money.issue()
+  const { secret } = await money.issue()
   const body = `{"model":"${MODEL_OF.messages}","max_tokens":77,"messages":[{"role":"user","content":"hi"}],"${name}":${value}}`
   const response = await money.post(PATHS.messages, body, { authorization: `Bearer ${secret}` })
   const { error } = (await response.json()) as { error: JsonObject }
@@ -192,7 +192,7 @@ test.each([
 })
 
 test('so is the wish for usage', async () => {
-  const { secret } = money.issue()
+  const { secret } = await money.issue()
   const stream_options = { include_usage: true, Include_Usage: false }
   const response = await money.ask('chat-completions', 'chat-completions', {
     secret,
@@ -220,12 +220,12 @@ describe('a fallback model', () => {
     ;[asked.maxOutput, other.maxOutput] = [askedMaximum, own]
     try {
       money.answers((wire, stream) => (wire === failing ? { status: 500 } : spoken(wire, stream)))
-      const { secret } = money.issue({ tokensTotal: 100_000 })
+      const { secret } = await money.issue({ tokensTotal: 100_000 })
       const response = await money.ask(client, failing, { secret, ...(cap === undefined ? {} : { cap }) })
       await response.text()
       await money.idle()
       expect(response.status).toBe(200)
-      const [row, last] = [money.row(response), money.provider.requests.at(-1)]
+      const [row, last] = [await money.row(response), money.provider.requests.at(-1)]
       expect(last?.path).toBe(PATHS[provider])
       return { cap: capOf(last?.text ?? '{}'), reserved: row.reserved - row.inputEstimate }
     } finally {

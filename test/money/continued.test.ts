@@ -20,7 +20,7 @@ const answered = async (
   tokensTotal = 1_000_000,
 ): Promise<{ id: string; secret: string }> => {
   money.answers((reached, streamed) => spoken(reached, streamed, { billed: FIRST }))
-  const key = money.issue({ tokensTotal })
+  const key = await money.issue({ tokensTotal })
   const response = await money.ask(wire, wire, { secret: key.secret, stream, body })
   await response.text()
   await money.idle()
@@ -41,7 +41,7 @@ test.each([false, true])('is taken for what the answer and its prompt came to (s
 
 test('is not, for another key or of an answer that is not kept', async () => {
   await answered()
-  expect(await estimateOf(money.issue().secret, going.body)).toBeLessThan(100)
+  expect(await estimateOf((await money.issue()).secret, going.body)).toBeLessThan(100)
   const { secret } = await answered({ body: { store: false } })
   expect(await estimateOf(secret, going.body)).toBeLessThan(100)
 })
@@ -56,10 +56,10 @@ test('is billed for it when its client disconnects before the figures', async ()
   leaving.abort()
   await money.idle()
   rest.open()
-  const row = money.row(response)
+  const row = await money.row(response)
   expect(row).toMatchObject({ outcome: 'aborted', estimated: true, input: row.inputEstimate })
   expect(row.inputEstimate).toBeGreaterThan(5_500)
-  expect(booksOf(money, id)).toMatchObject({ rows: 2, held: 0 })
+  expect(await booksOf(money, id)).toMatchObject({ rows: 2, held: 0 })
 })
 
 test('does not overspend the key with many others', async () => {

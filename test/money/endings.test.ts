@@ -46,7 +46,7 @@ const settleDown = (): void => {
 
 const expectBooks = async (id: string, total: number): Promise<void> => {
   await money.idle()
-  expect(booksOf(money, id)).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
+  expect(await booksOf(money, id)).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
   expect(money.server.gateway.ledger.openCount()).toBe(0)
 }
 
@@ -80,7 +80,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   }
 
   test('a client that disconnects in the middle pays for the output so far', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     const silence = gate()
     money.answers((wire) => spoken(wire, true, { billed, steps: [...WORDS, silence] }))
     const leaving = new AbortController()
@@ -91,13 +91,13 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     const request = await money.provider.arrived(from)
     expect(await request.closed).toBe('aborted')
     await money.idle()
-    const row = money.row(response)
+    const row = await money.row(response)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: true, output: SAID })
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
   test('a stream that breaks off in the middle is billed by its output so far', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     const heard = gate()
     money.answers((wire) => spoken(wire, true, { billed, steps: [...WORDS, heard], end: 'cut' }))
     const response = await money.ask(client, provider, { secret, stream: true })
@@ -105,37 +105,37 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     heard.open()
     expect(await rest()).toContain('event: error')
     await money.idle()
-    const row = money.row(response)
+    const row = await money.row(response)
     expect(row).toMatchObject({ outcome: 'failed', estimated: true, output: SAID })
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
   test('a stream that falls silent in the middle is billed by its output so far', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     silentFor(300)
     money.answers((wire) => spoken(wire, true, { billed, steps: WORDS, end: 'stall' }))
     const response = await money.ask(client, provider, { secret, stream: true })
     expect(await response.text()).toContain('gateway_timeout')
     await money.idle()
-    const row = money.row(response)
+    const row = await money.row(response)
     expect(row).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', output: SAID })
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
   test('a client that disconnects after the terminal event pays the provider’s figures', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => spoken(wire, true, { billed, steps: WORDS }))
     const leaving = new AbortController()
     const response = await money.ask(client, provider, { secret, stream: true, signal: leaving.signal })
     await response.text()
     leaving.abort()
     await money.idle()
-    expect(money.row(response)).toMatchObject({ outcome: 'done', estimated: false, output: billed.output })
+    expect(await money.row(response)).toMatchObject({ outcome: 'done', estimated: false, output: billed.output })
     await expectBooks(id, billed.input + billed.cached + billed.output)
   })
 
   test('a stream that ends behind the provider’s last figures, without its own end, is billed by them', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => toldButOpen(wire, { billed: few, steps: WORDS }))
     const response = await money.ask(client, provider, { secret, stream: true })
     // On chat-completions these are the end of some servers' streams.
@@ -143,7 +143,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     expect((await response.text()).includes('event: error')).toBe(!ended)
     await money.idle()
     const outcome = ended ? 'done' : 'failed'
-    expect(money.row(response)).toMatchObject({ outcome, estimated: false, output: few.output })
+    expect(await money.row(response)).toMatchObject({ outcome, estimated: false, output: few.output })
     await expectBooks(id, few.input + few.cached + few.output)
   })
 
@@ -157,20 +157,20 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   ]
   for (const stream of [false, true]) {
     test.each(nothing)(`an exchange whose provider %s is not billed (stream: ${stream})`, async (_, script) => {
-      const { id, secret } = start()
+      const { id, secret } = await start()
       money.answers(() => script)
       const response = await money.ask(client, provider, { secret, stream })
       expect(response.status).toBeGreaterThanOrEqual(400)
       await response.text()
       await money.idle()
-      expect(totalOf(money.row(response))).toBe(0)
-      expect(money.row(response).costMicroUsd).toBe(0)
+      expect(totalOf(await money.row(response))).toBe(0)
+      expect((await money.row(response)).costMicroUsd).toBe(0)
       await expectBooks(id, 0)
     })
   }
 
   test('a stream that ends before its first output is not billed', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers(() => ({ headers: { 'content-type': 'text/event-stream' }, steps: [] }))
     const response = await money.ask(client, provider, { secret, stream: true })
     await response.text()
@@ -179,7 +179,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 
   test('a client that disconnects before a JSON answer pays for the prompt', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers(() => ({ end: 'hang' }))
     const leaving = new AbortController()
     const from = money.provider.requests.length
@@ -189,13 +189,13 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await asking
     expect(await request.closed).toBe('aborted')
     await money.idle()
-    const row = latestOf(money, id)
+    const row = await latestOf(money, id)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: true, output: 0, input: row?.inputEstimate })
     await expectBooks(id, row?.inputEstimate ?? -1)
   })
 
   test('an answer without usage is counted by the tokenizer', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => spoken(wire, true, { steps: WORDS, figures: false }))
     const row = await money.exchange(client, provider, { secret, stream: true })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID, input: row.inputEstimate })
@@ -203,7 +203,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 
   test('a whole answer without usage is counted by what its model wrote', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => spoken(wire, false, { figures: false }))
     const row = await money.exchange(client, provider, { secret })
     expect(row).toMatchObject({
@@ -216,7 +216,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 
   test('an answer with only the usage of its beginning is counted by the tokenizer', async () => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => spoken(wire, true, { billed, steps: WORDS, figures: 'begun' }))
     const row = await money.exchange(client, provider, { secret, stream: true })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID })
@@ -224,7 +224,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 
   test.each([true, false])('a prompt without reported tokens is estimated (stream: %s)', async (stream) => {
-    const { id, secret } = start()
+    const { id, secret } = await start()
     money.answers((wire) => spoken(wire, stream, { billed, steps: WORDS, figures: 'output' }))
     const row = await money.exchange(client, provider, { secret, stream })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: billed.output, input: row.inputEstimate })
@@ -296,7 +296,7 @@ const answers: [ChatWire, object, string][] = [
 ]
 test.each(answers)('ids, names and seals of an answer without usage cost nothing: %s', async (wire, body, written) => {
   settleDown()
-  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { id, secret } = await money.issue({ tokensTotal: 100_000 })
   money.answers(() => ({ steps: [JSON.stringify(body)] }))
   const several = wire === 'chat-completions' ? { n: 2 } : {}
   const row = await money.exchange(wire, wire, { secret, body: several })
@@ -308,7 +308,7 @@ test.each(['messages', 'chat-completions'] as const)(
   'a client that disconnects behind the provider’s last figures pays them: %s',
   async (wire) => {
     settleDown()
-    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 100_000 })
     money.answers(() => toldButOpen(wire, { billed: few, steps: WORDS, end: 'stall' }))
     const leaving = new AbortController()
     const body = wire === 'messages' ? {} : { stream_options: { include_usage: true } }
@@ -316,7 +316,7 @@ test.each(['messages', 'chat-completions'] as const)(
     await hear(response, `_tokens":${few.output}`)
     leaving.abort()
     await money.idle()
-    expect(money.row(response)).toMatchObject({ outcome: 'aborted', estimated: false, output: few.output })
+    expect(await money.row(response)).toMatchObject({ outcome: 'aborted', estimated: false, output: few.output })
     await expectBooks(id, few.input + few.cached + few.output)
   },
 )
@@ -326,7 +326,7 @@ test.each([
   ['stand where they are more than was written', billed, billed.output],
 ])('figures told before the last of the text %s', async (_, told, output) => {
   settleDown()
-  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { id, secret } = await money.issue({ tokensTotal: 100_000 })
   const { steps, ...script } = toldButOpen('chat-completions', { billed: told, steps: WORDS })
   const [opening = '', ...rest] = steps as string[]
   const [finish = ''] = rest.splice(-1)
@@ -340,7 +340,7 @@ test.each(CHAT_WIRES)(
   'figures told before the last of the text are not the last, though its stream ends as it should: to %s',
   async (client) => {
     settleDown()
-    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 100_000 })
     const { steps, ...script } = spoken('chat-completions', true, { billed: few, steps: WORDS })
     const [opening = '', ...words] = steps as string[]
     const [stop, figures, done] = words.pop()?.split(/(?<=\n\n)/) ?? []
@@ -353,7 +353,7 @@ test.each(CHAT_WIRES)(
 
 test.each(CHAT_WIRES)('figures of a response that has only begun are not of all of it: to %s', async (client) => {
   settleDown()
-  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { id, secret } = await money.issue({ tokensTotal: 100_000 })
   const { steps, ...script } = spoken('responses', true, { steps: WORDS, figures: 'begun' })
   const [opening = '', ...rest] = steps as string[]
   const nothing = '"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}'
@@ -367,7 +367,7 @@ test.each(['close', 'stall'] as const)(
   'a prompt reported by its cache figures alone is not estimated besides: %s',
   async (end) => {
     settleDown()
-    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 100_000 })
     const { steps, ...script } = spoken('messages', true, { billed, steps: WORDS, end })
     silentFor(300)
     const told = (steps as string[]).map((step) => step.replace('"input_tokens":1234,', ''))
@@ -380,20 +380,20 @@ test.each(['close', 'stall'] as const)(
 test.each([false, true])(
   'a fault of the gateway itself is written down as what the client got (stream: %s)',
   async (stream) => {
-    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 100_000 })
     const fault = spyOn(money.server.gateway.health, 'allows').mockImplementation(() => {
       throw new Error('a fault')
     })
     const response = await money.ask('messages', 'messages', { secret, stream }).finally(() => fault.mockRestore())
     expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal_error' } }])
     await expectBooks(id, 0)
-    expect(money.row(response)).toMatchObject({ outcome: 'failed', status: 500, errorCode: 'internal_error' })
+    expect(await money.row(response)).toMatchObject({ outcome: 'failed', status: 500, errorCode: 'internal_error' })
   },
 )
 
 test('a fault of the gateway itself within a stream is in the log, and does not count against the provider', async () => {
   settleDown()
-  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { id, secret } = await money.issue({ tokensTotal: 100_000 })
   const { health, log } = money.server.gateway
   const said: string[] = []
   const logged = spyOn(log, 'error').mockImplementation((message, facts) => {
@@ -430,7 +430,7 @@ describe('a stream begun early', () => {
     const before = gateway.earlyStartMs
     gateway.earlyStartMs = 10
     try {
-      const { id, secret } = money.issue({ tokensTotal: 100_000 })
+      const { id, secret } = await money.issue({ tokensTotal: 100_000 })
       const late = gate()
       money.answers(async () => {
         await late.opened
@@ -449,7 +449,7 @@ describe('a stream begun early', () => {
       if (!leaves) await socket.hears('upstream_error')
       await money.idle()
       socket.socket.destroy()
-      const row = latestOf(money, id)
+      const row = await latestOf(money, id)
       expect(row?.outcome).toBe(leaves ? 'aborted' : 'failed')
       await expectBooks(id, leaves ? (row?.inputEstimate ?? -1) : 0)
     } finally {

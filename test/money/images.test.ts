@@ -41,12 +41,12 @@ const draw = (secret: string, more: object = {}, signal?: AbortSignal): Promise<
   )
 const drawn = async (script: Script, more: object = {}) => {
   money.answers(() => script)
-  const { id, secret } = money.issue({ tokensTotal: 1_000_000 })
+  const { id, secret } = await money.issue({ tokensTotal: 1_000_000 })
   const response = await draw(secret, more)
   const text = await response.text()
   await money.idle()
-  const row = money.row(response)
-  const books = booksOf(money, id)
+  const row = await money.row(response)
+  const books = await booksOf(money, id)
   expect(books).toMatchObject({ rows: 1, held: 0, total: books.used ?? -1 })
   return { response, text, row, used: books.used }
 }
@@ -158,7 +158,7 @@ describe('images', () => {
     try {
       const scripts: Script[] = [{ status: 500 }, script]
       money.answers(() => scripts.shift() ?? script)
-      const { secret } = money.issue({ tokensTotal })
+      const { secret } = await money.issue({ tokensTotal })
       const response = await draw(secret, more)
       await response.text()
       await money.idle()
@@ -172,7 +172,7 @@ describe('images', () => {
     ['answer', wholeAnswer(1), {}],
     ['stream', { headers: SSE, steps: [completed()] }, { stream: true }],
   ] as const)('of a model that stands in cost what its own are set to cost (%s)', async (_, script, more) => {
-    const row = money.row(await stoodIn(script, 1_000_000, more))
+    const row = await money.row(await stoodIn(script, 1_000_000, more))
     expect(row).toMatchObject({ output: 3 * EACH, estimated: true, outcome: 'done' })
     expect(row.reserved).toBeGreaterThanOrEqual(totalOf(row))
   })
@@ -185,7 +185,7 @@ describe('images', () => {
 
   test('of a stream that a killed process leaves cost what was told, and what they are set to cost for those begun', async () => {
     money.answers(() => ({ headers: SSE, steps: [completed(usage), completed(), partial, gate()] }))
-    const { secret } = money.issue({ tokensTotal: 1_000_000 })
+    const { secret } = await money.issue({ tokensTotal: 1_000_000 })
     const leaving = new AbortController()
     const response = await draw(secret, { stream: true, n: 4 }, leaving.signal)
     const reader = response.body?.getReader()
@@ -203,7 +203,7 @@ describe('images', () => {
     const { ledger } = money.server.gateway
     const narrowed = spyOn(ledger, 'narrow')
     money.answers(() => ({ headers: SSE, steps: [completed(usage), partial, gate()] }))
-    const { secret } = money.issue({ tokensTotal: 1_000_000 })
+    const { secret } = await money.issue({ tokensTotal: 1_000_000 })
     const leaving = new AbortController()
     const response = await draw(secret, { stream: true, n: 3 }, leaving.signal)
     const reader = response.body?.getReader()
@@ -211,14 +211,14 @@ describe('images', () => {
       text += new TextDecoder().decode((await reader?.read())?.value)
     leaving.abort()
     await money.idle()
-    expect(money.row(response)).toMatchObject({
+    expect(await money.row(response)).toMatchObject({
       outcome: 'aborted',
       input: 11,
       output: 272 + 2 * EACH,
       estimated: true,
     })
     // Another request must not be given what these are about to cost.
-    const least = totalOf(money.row(response))
+    const least = totalOf(await money.row(response))
     expect(narrowed.mock.calls.filter(([, tokens]) => tokens < least)).toEqual([])
     narrowed.mockRestore()
   })
@@ -330,15 +330,15 @@ describe('images', () => {
 
   test('are billed if the client disconnects while they are made', async () => {
     money.answers(() => ({ headers: SSE, steps: [partial, gate()] }))
-    const { id, secret } = money.issue({ tokensTotal: 1_000_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 1_000_000 })
     const leaving = new AbortController()
     const response = await draw(secret, { stream: true }, leaving.signal)
     const reader = response.body?.getReader()
     await reader?.read()
     leaving.abort()
     await money.idle()
-    expect(money.row(response)).toMatchObject({ outcome: 'aborted', output: EACH, estimated: true })
-    expect(booksOf(money, id)).toMatchObject({ held: 0, rows: 1 })
+    expect(await money.row(response)).toMatchObject({ outcome: 'aborted', output: EACH, estimated: true })
+    expect(await booksOf(money, id)).toMatchObject({ held: 0, rows: 1 })
   })
 })
 
@@ -349,7 +349,7 @@ describe('a key', () => {
     const asked = money.provider.requests.length
     money.answers(() => wholeAnswer(1, usage))
     const statuses = async (tokensTotal: number, ...wishes: object[]): Promise<number[]> => {
-      const { secret } = money.issue({ tokensTotal })
+      const { secret } = await money.issue({ tokensTotal })
       const responses = await Promise.all(wishes.map((wish) => draw(secret, wish)))
       await Promise.all(responses.map((response) => response.text()))
       return responses.map(({ status }) => status)
@@ -369,12 +369,12 @@ describe('a key', () => {
       await late.opened
       return wholeAnswer(1)
     })
-    const poor = money.issue({ tokensTotal: EACH })
+    const poor = await money.issue({ tokensTotal: EACH })
     const refused = await draw(poor.secret)
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([402, 'quota_exhausted'])
     await refused.text()
 
-    const { id, secret } = money.issue({ tokensTotal: 3 * EACH - 1 })
+    const { id, secret } = await money.issue({ tokensTotal: 3 * EACH - 1 })
     const from = money.provider.requests.length
     const asking = Array.from({ length: 10 }, () => draw(secret))
     await money.provider.arrived(from + 1)

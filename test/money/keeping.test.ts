@@ -21,7 +21,8 @@ import { silentLog } from '../support/silent-log.ts'
 afterEach(cleanUp)
 
 const STORED = { keepMs: 30 * DAY, perKey: 1e6, total: 1e9 }
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Once what was begun has come to rest. */
+const turn = (_begun?: unknown): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a server that cannot start', () => {
   const folders: string[] = []
@@ -44,7 +45,7 @@ describe('a server that cannot start', () => {
     other.journal.claim(() => {})
     await expect(start(config)).rejects.toThrow('Another server is running')
     // The last to close a database takes its log away: were it open elsewhere, it would stay.
-    other.close()
+    await other.close()
     expect(readdirSync(data).filter((name) => name.startsWith('sluice.db-'))).toEqual([])
   })
 
@@ -55,7 +56,7 @@ describe('a server that cannot start', () => {
       await expect(start(config)).rejects.toThrow()
       const other = openStore(databasePath(config))
       expect(other.journal.claim(() => {})).toEqual([])
-      other.close()
+      await other.close()
       expect(readdirSync(data).filter((name) => name.startsWith('sluice.db-'))).toEqual([])
     } finally {
       await taken.stop(true)
@@ -69,13 +70,13 @@ describe('pruning', () => {
     const time = { at: NOW - 10 * DAY, elapsed: 0 }
     const clock = () => time.at
     const store = open(':memory:', clock)
-    const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
+    const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
     const { ledger } = bench(store, clock)
     const record = async (many: number): Promise<void> => {
       const reserving = Array.from({ length: many }, () => ledger.reserve(ask(key)))
-      ledger.flush()
+      await ledger.flush()
       for (const reservation of await Promise.all(reserving)) ledger.settle(reservation, settlement())
-      ledger.flush()
+      await ledger.flush()
     }
     for (time.at of [NOW - 10 * DAY, NOW]) await record(each)
     const warned: string[] = []
@@ -87,14 +88,14 @@ describe('pruning', () => {
   }
   test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
-    const stop = startPruning(gateway, 1)
+    const stop = await startPruning(gateway, 1)
     const until = Date.now() + 5_000
-    while (store.exchanges({ limit: 1_000 }).length > 500 && Date.now() < until) await turn()
+    while ((await store.exchanges({ limit: 1_000 })).length > 500 && Date.now() < until) await turn()
     stop()
-    const left = store.exchanges({ limit: 1_000 })
+    const left = await store.exchanges({ limit: 1_000 })
     expect(left).toHaveLength(500)
     expect(left.every((row) => row.startedAt === NOW)).toBe(true)
-    expect(store.usage({ by: 'day' }).rows.map((row) => row.requests)).toEqual([500, 500])
+    expect((await store.usage({ by: 'day' })).rows.map((row) => row.requests)).toEqual([500, 500])
     expect(warned).toEqual([])
   })
 
@@ -103,22 +104,23 @@ describe('pruning', () => {
     const begin = spyOn(globalThis, 'setInterval')
     const pauses = spyOn(globalThis, 'setTimeout')
     // Slow enough for several steps.
-    const slow = (before: number, rows: number): number => {
+    const slow = (before: number, rows: number): Promise<number> => {
       for (const from = performance.now(); performance.now() - from < 1; );
       return store.prune(before, rows)
     }
-    const stop = startPruning({ ...gateway, store: { ...store, prune: slow } } as unknown as Gateway, 1e9)
+    const stop = await startPruning({ ...gateway, store: { ...store, prune: slow } } as unknown as Gateway, 1e9)
     const round = begin.mock.calls[0]?.[0] as () => void
     begin.mockRestore()
     pauses.mockClear()
     round()
+    await turn()
     const step = pauses.mock.calls[0]?.[0] as () => void
     const steps = () => pauses.mock.calls.filter(([run]) => run === step).length
     for (const until = Date.now() + 5_000; steps() < 2 && Date.now() < until; ) await turn()
     expect(steps()).toBeGreaterThanOrEqual(2)
-    while (store.exchanges({ limit: 1_000 }).length > 500) await turn()
+    while ((await store.exchanges({ limit: 1_000 })).length > 500) await turn()
     const before = steps()
-    step()
+    await turn(step())
     expect(steps()).toBe(before)
     pauses.mockRestore()
     stop()
@@ -127,27 +129,28 @@ describe('pruning', () => {
   test('waits an hour for a clock that is years ahead, and removes nothing when it is set right', async () => {
     const { store, gateway, warned, time } = await kept(5)
     const begin = spyOn(globalThis, 'setInterval')
-    const left = () => store.exchanges({ limit: 100 }).length
-    const start = () => {
-      const stop = startPruning(gateway, 1e9)
-      return { stop, round: begin.mock.calls.at(-1)?.[0] as () => void }
+    const left = async () => (await store.exchanges({ limit: 100 })).length
+    const start = async () => {
+      const stop = await startPruning(gateway, 1e9)
+      const round = begin.mock.calls.at(-1)?.[0] as () => void
+      return { stop, round: () => turn(round()) }
     }
     time.at = NOW + 70 * 365 * DAY
-    const first = start()
-    first.round()
+    const first = await start()
+    await first.round()
     time.elapsed += 3_599_999
-    first.round()
-    expect([left(), warned.length]).toEqual([10, 1])
+    await first.round()
+    expect([await left(), warned.length]).toEqual([10, 1])
     time.at = NOW
-    first.round()
-    expect(left()).toBe(5)
+    await first.round()
+    expect(await left()).toBe(5)
     time.at = NOW + 2 * DAY
-    first.round()
+    await first.round()
     time.at = NOW + 60 * DAY
-    first.round()
+    await first.round()
     time.elapsed += 3_600_000
-    first.round()
-    expect([left(), warned.length]).toEqual([0, 2])
+    await first.round()
+    expect([await left(), warned.length]).toEqual([0, 2])
     first.stop()
     begin.mockRestore()
   })
@@ -155,27 +158,28 @@ describe('pruning', () => {
   test('doubts a clock that is set ahead as much after months as at the start', async () => {
     const { store, gateway, warned, time } = await kept(5)
     const begin = spyOn(globalThis, 'setInterval')
-    const stop = startPruning(gateway, 1e9)
-    const round = begin.mock.calls.at(-1)?.[0] as () => void
+    const stop = await startPruning(gateway, 1e9)
+    const begun = begin.mock.calls.at(-1)?.[0] as () => void
+    const round = () => turn(begun())
     begin.mockRestore()
     for (let days = 0; days < 90; days += 30) {
-      round()
+      await round()
       time.at += 30 * DAY
       time.elapsed += 30 * DAY
     }
-    round()
+    await round()
     expect(warned).toEqual([])
     time.at += 31 * DAY
-    round()
+    await round()
     expect(warned).toHaveLength(1)
-    expect(store.exchanges({ limit: 100 })).toEqual([])
+    expect(await store.exchanges({ limit: 100 })).toEqual([])
     stop()
   })
 
   test('removes what a clock wrote that was ahead, with its neighbours', async () => {
     const time = { at: NOW }
     const store = open(':memory:', () => time.at)
-    const { key } = store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)
+    const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)
     const { ledger } = bench(store, () => time.at)
     const days = [
       ...Array(10).keys(),
@@ -185,14 +189,14 @@ describe('pruning', () => {
     for (const day of days) {
       time.at = NOW + day * DAY
       const reserving = ledger.reserve(ask(key))
-      ledger.flush()
+      await ledger.flush()
       ledger.settle(await reserving, settlement())
-      ledger.flush()
+      await ledger.flush()
     }
-    while (store.prune(NOW + 5 * DAY, 7) === 7);
-    expect(store.exchanges({ limit: 100 })).toHaveLength(35)
-    while (store.prune(NOW + 25 * DAY, 7) === 7);
-    const left = store.exchanges({ limit: 100 }).map(({ startedAt }) => (startedAt - NOW) / DAY)
+    while ((await store.prune(NOW + 5 * DAY, 7)) === 7);
+    expect(await store.exchanges({ limit: 100 })).toHaveLength(35)
+    while ((await store.prune(NOW + 25 * DAY, 7)) === 7);
+    const left = (await store.exchanges({ limit: 100 })).map(({ startedAt }) => (startedAt - NOW) / DAY)
     expect(left).toEqual([29, 28, 27, 26, 25])
   })
 
@@ -205,28 +209,28 @@ describe('pruning', () => {
     time.at = at
     await record(more)
     const begin = spyOn(globalThis, 'setInterval')
-    const stop = startPruning(gateway, 1e9)
+    const stop = await startPruning(gateway, 1e9)
     const round = begin.mock.calls.at(-1)?.[0] as () => void
     begin.mockRestore()
     round()
     time.elapsed += 7_200_000
     round()
     stop()
-    expect(store.exchanges({ limit: 100 })).toHaveLength(10 + more)
+    expect(await store.exchanges({ limit: 100 })).toHaveLength(10 + more)
   })
 
   test('does nothing without a retention time, nor after it is stopped', async () => {
     const { store, gateway } = await kept(50)
     let asked = 0
     const counted = { ...gateway, store: { ...store, prune: () => asked++ } } as unknown as Gateway
-    const stop = startPruning(counted, 1)
+    const stop = await startPruning(counted, 1)
     while (asked === 0) await turn()
     stop()
     const before = asked
     for (let i = 0; i < 50; i++) await turn()
     expect(asked).toBe(before)
     const forever = { ...counted, config: { retentionMs: 0, storedAnswers: STORED } } as unknown as Gateway
-    const stopForever = startPruning(forever, 1)
+    const stopForever = await startPruning(forever, 1)
     for (let i = 0; i < 200; i++) await turn()
     stopForever()
     expect(asked).toBe(before)
@@ -238,14 +242,16 @@ describe('renewing', () => {
   const used = async (renews: Renewal[], now = NOW) => {
     const time = { now, elapsed: 0 }
     const store = open(':memory:', () => time.now)
-    const keys = renews.map((each) => store.keys.issue(newKey({ renews: each }), ACTOR).key)
+    const keys = await Promise.all(
+      renews.map(async (each) => (await store.keys.issue(newKey({ renews: each }), ACTOR)).key),
+    )
     const { ledger } = bench(store, () => time.now)
     const use = async (key: Key | undefined): Promise<void> => {
       if (key === undefined) return
       const reserving = ledger.reserve(ask(key))
-      ledger.flush()
+      await ledger.flush()
       ledger.settle(await reserving, settlement())
-      ledger.flush()
+      await ledger.flush()
     }
     for (const key of keys) await use(key)
     const warned: string[] = []
@@ -256,12 +262,13 @@ describe('renewing', () => {
     return { time, store, keys, use, gateway, warned }
   }
   /** Starts renewing; `look` is what happens every second. */
-  const started = (gateway: Gateway): { look: () => void; stop: () => void } => {
+  const started = async (gateway: Gateway): Promise<{ look: () => Promise<void>; stop: () => void }> => {
     const rounds = spyOn(globalThis, 'setInterval')
     const stop = startRenewing(gateway)
-    const look = rounds.mock.calls[0]?.[0] as () => void
+    await turn()
+    const begun = rounds.mock.calls[0]?.[0] as () => void
     rounds.mockRestore()
-    return { look, stop }
+    return { look: () => turn(begun()), stop }
   }
   const counters = (keys: Key[]) => keys.map((key) => key.tokensUsed)
   const USED = 150
@@ -275,15 +282,15 @@ describe('renewing', () => {
   test('sets keys back when their time has come, each by the calendar, with a row in the audit', async () => {
     // A Sunday, and not the first of a month.
     const { time, store, keys, gateway } = await used(['day', 'week', 'month'], Date.UTC(2026, 8, 6, 12))
-    const { look, stop } = started(gateway)
+    const { look, stop } = await started(gateway)
     expect(counters(keys)).toEqual([USED, USED, USED])
     time.now = Date.UTC(2026, 8, 6, 23, 59, 59, 999)
-    look()
+    await look()
     expect(counters(keys)).toEqual([USED, USED, USED])
     time.now += 1
-    look()
+    await look()
     await become(keys, [0, 0, USED])
-    expect(store.audit({ limit: 1 })).toMatchObject([
+    expect(await store.audit({ limit: 1 })).toMatchObject([
       {
         actor: { kind: 'system', id: 'renewal' },
         action: 'key.renew',
@@ -292,7 +299,7 @@ describe('renewing', () => {
       },
     ])
     time.now = Date.UTC(2026, 9, 1)
-    look()
+    await look()
     await become(keys, [0, 0, 0])
     stop()
   })
@@ -307,15 +314,22 @@ describe('renewing', () => {
     const calendar = calendarOf(zone) ?? UTC
     const time = { now: Date.parse(from) }
     const store = open(':memory:', () => time.now)
-    const bounded = RENEWALS.map((renews) => {
-      const budget = termsOf({ usd: 100, renews })
-      return { renews, key: store.keys.issue(newKey({ budget, tokensTotal: 1e9 }), ACTOR).key, spent: 0, begun: 0 }
-    })
+    const bounded = await Promise.all(
+      RENEWALS.map(async (renews) => {
+        const budget = termsOf({ usd: 100, renews })
+        return {
+          renews,
+          key: (await store.keys.issue(newKey({ budget, tokensTotal: 1e9 }), ACTOR)).key,
+          spent: 0,
+          begun: 0,
+        }
+      }),
+    )
     const { ledger } = bench(store, () => time.now)
     const gateway = { store, config: { calendar }, clock: () => time.now, stopwatch: () => 0, log: { warn() {} } }
-    const { look, stop } = started(gateway as unknown as Gateway)
+    const { look, stop } = await started(gateway as unknown as Gateway)
     for (; time.now <= Date.parse(to); time.now += 30 * 60_000) {
-      look()
+      await look()
       while (bounded.some(({ key }) => isDue(key.id))) await turn()
       for (const each of bounded) {
         const budget = store.budgets.get(budgetOf('key', each.key.id))
@@ -326,7 +340,7 @@ describe('renewing', () => {
         }
         expect(budget.used.microUsd).toBe(each.spent)
         const reserving = ledger.reserve(ask(each.key))
-        ledger.flush()
+        await ledger.flush()
         each.spent += ledger.settle(await reserving, settlement()).costMicroUsd
       }
     }
@@ -342,7 +356,7 @@ describe('renewing', () => {
   test('makes up at the start for what became due while no server ran', async () => {
     const { time, keys, gateway } = await used(['month'])
     time.now += 40 * DAY
-    const { stop } = started(gateway)
+    const { stop } = await started(gateway)
     await become(keys, [0])
     stop()
   })
@@ -350,44 +364,44 @@ describe('renewing', () => {
   test('gives no new quota while the clock is behind, and believes it after an hour', async () => {
     const { time, keys, gateway } = await used(['day', 'month'])
     const right = time.now
-    const { look, stop } = started(gateway)
+    const { look, stop } = await started(gateway)
     for (const now of [0, right]) {
       time.now = now
       time.elapsed += 3_599_999
-      look()
+      await look()
     }
     expect(counters(keys)).toEqual([USED, USED])
     time.now = right - 40 * DAY
-    look()
+    await look()
     time.elapsed += 3_599_999
-    look()
+    await look()
     expect(counters(keys)).toEqual([USED, USED])
     time.elapsed += 1
-    look()
+    await look()
     await become(keys, [0, 0])
     stop()
   })
 
   test('leaves what was used since, and writes nothing about keys that nobody used', async () => {
     const { time, store, keys, use, gateway } = await used(['day', 'day'])
-    const { look, stop } = started(gateway)
+    const { look, stop } = await started(gateway)
     time.now += DAY
-    look()
+    await look()
     await become(keys, [0, 0])
     await use(keys[0])
-    const rows = store.audit({ limit: 100 }).length
-    look()
+    const rows = (await store.audit({ limit: 100 })).length
+    await look()
     expect(counters(keys)).toEqual([USED, 0])
     time.now += DAY
-    look()
+    await look()
     await become(keys, [0, 0])
-    expect(store.audit({ limit: 100 }).length).toBe(rows + 1)
+    expect((await store.audit({ limit: 100 })).length).toBe(rows + 1)
     stop()
   })
 
   test('goes on after a step that took long, past a key that was revoked meanwhile', async () => {
     const { time, store, keys, gateway } = await used(['day', 'day', 'day', 'day'])
-    const { look, stop } = started(gateway)
+    const { look, stop } = await started(gateway)
     time.now += DAY
     const renew = store.keys.renew
     const renewed: string[] = []
@@ -396,11 +410,11 @@ describe('renewing', () => {
       for (const from = performance.now(); performance.now() - from < 4; );
       return renew(id)
     })
-    look()
+    await look()
     expect(renewed).toHaveLength(1)
     const other = keys.find(({ id }) => id !== renewed[0]) as Key
-    store.keys.revoke(other.id, ACTOR)
-    look()
+    await store.keys.revoke(other.id, ACTOR)
+    await look()
     expect(renewed).toHaveLength(1)
     await become(
       keys,
@@ -412,16 +426,16 @@ describe('renewing', () => {
 
   test('goes on with the next round when the database cannot be written, and says so once', async () => {
     const { time, store, keys, gateway, warned } = await used(['day'])
-    const { look, stop } = started(gateway)
+    const { look, stop } = await started(gateway)
     time.now += DAY
     const renew = spyOn(store.keys, 'renew').mockImplementation(() => {
       throw new Error('disk full')
     })
-    look()
-    look()
+    await look()
+    await look()
     expect([counters(keys), warned.length]).toEqual([[USED], 1])
     renew.mockRestore()
-    look()
+    await look()
     await become(keys, [0])
     stop()
   })

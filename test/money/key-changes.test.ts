@@ -94,10 +94,10 @@ const WAYS: [string, Way][] = [
 
 describe.each(WAYS)('%s', (_, way) => {
   /** Waits no longer than the change may take. */
-  const inForce = async (holds: () => boolean): Promise<void> => {
+  const inForce = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
     const until = performance.now() + way.withinMs
-    while (!holds() && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
-    expect(holds()).toBe(true)
+    while (!(await holds()) && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
+    expect(await holds()).toBe(true)
   }
   /** A request that its provider answers once `late` is open. */
   const held = async (secret: string) => {
@@ -111,16 +111,16 @@ describe.each(WAYS)('%s', (_, way) => {
     await provider.arrived(from)
     return { late, from, asking }
   }
-  const start = (tokensTotal = 50) => {
+  const start = async (tokensTotal = 50) => {
     script = () => spoken('messages', false, { billed })
-    const { id, secret } = desk.issue({ tokensTotal })
+    const { id, secret } = await desk.issue({ tokensTotal })
     const key = desk.server.gateway.store.keys.get(id)
     if (key === undefined) throw new Error('the key is gone')
     return { id, secret, key }
   }
 
   test('tops a key up: an exhausted one answers again', async () => {
-    const { id, secret, key } = start()
+    const { id, secret, key } = await start()
     expect(await ask(secret)).toMatchObject({ status: 200 })
     expect(await ask(secret)).toMatchObject({ status: 402 })
     expect(await usage(secret)).toMatchObject({ tokens_used: 50, tokens_remaining: 0, status: 'exhausted' })
@@ -133,7 +133,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('takes quota away: what is used already counts', async () => {
-    const { id, secret, key } = start(1_000)
+    const { id, secret, key } = await start(1_000)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await desk.idle()
     await way.total(id, 40)
@@ -143,7 +143,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('resets the counter to 0, and exchanges in flight count after that', async () => {
-    const { id, secret, key } = start(500)
+    const { id, secret, key } = await start(500)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await desk.idle()
     const { late, asking } = await held(secret)
@@ -154,28 +154,32 @@ describe.each(WAYS)('%s', (_, way) => {
     await desk.idle()
     expect(await usage(secret)).toMatchObject({ tokens_used: 50, tokens_remaining: 450 })
     // What was consumed stays on the books.
-    const [row] = desk.server.gateway.store.usage({ by: 'key', keyIds: [id] }).rows
+    const [row] = (await desk.server.gateway.store.usage({ by: 'key', keyIds: [id] })).rows
     expect(row).toMatchObject({ requests: 2, input: 60, output: 40 })
   })
 
   test('ends a key by its expiry, to the millisecond', async () => {
-    const { id, secret, key } = start(500)
+    const { id, secret, key } = await start(500)
     const at = Date.now() + DAY_MS
     await way.expire(id, at)
     await inForce(() => key.expiresAt === at)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     const { keys } = desk.server.gateway.store
-    keys.update(id, { expiresAt: Date.now() }, SYSTEM)
+    await keys.update(id, { expiresAt: Date.now() }, SYSTEM)
     const refused = await ask(secret)
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([401, 'invalid_api_key'])
   })
 
-  const meanwhile: [string, (id: string) => Promise<unknown>, (key: Key, secret: string) => boolean][] = [
+  const meanwhile: [
+    string,
+    (id: string) => Promise<unknown>,
+    (key: Key, secret: string) => boolean | Promise<boolean>,
+  ][] = [
     ['revokes', (id) => way.revoke(id), ({ revokedAt }) => revokedAt !== undefined],
-    ['rotates', (id) => way.rotate(id, 0), (_, secret) => !accepts(secret)],
+    ['rotates', (id) => way.rotate(id, 0), async (_, secret) => !(await accepts(secret))],
   ]
   test.each(meanwhile)('%s a key while its request body is still arriving', async (_, change, isDone) => {
-    const { id, secret, key } = start(500)
+    const { id, secret, key } = await start(500)
     const from = provider.requests.length
     const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
     const client = connect(desk.url)
@@ -192,7 +196,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('removes models', async () => {
-    const { id, secret, key } = start(500)
+    const { id, secret, key } = await start(500)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await way.models(id, 'vendorB-5.5')
     await inForce(() => key.models.join() === 'vendorB-5.5')
@@ -201,7 +205,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('limits a key, and the requests of this minute count', async () => {
-    const { id, secret, key } = start(5_000)
+    const { id, secret, key } = await start(5_000)
     await way.rpm(id, 2)
     await inForce(() => key.rpm === 2)
     expect([await ask(secret), await ask(secret), await ask(secret)].map(({ status }) => status)).toEqual([
@@ -213,7 +217,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('rotates a key: the old secret is refused, and both are one key', async () => {
-    const { id, secret, key } = start(100)
+    const { id, secret, key } = await start(100)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await desk.idle()
     const next = await way.rotate(id, 0)
@@ -225,7 +229,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('rotates a key with a grace period: both secrets use the one quota', async () => {
-    const { id, secret } = start(100)
+    const { id, secret } = await start(100)
     const next = await way.rotate(id, 60)
     await inForce(() => accepts(next))
     expect(await ask(secret)).toMatchObject({ status: 200 })
@@ -234,7 +238,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test('revokes a key: exchanges in flight are answered and billed, and no more are admitted', async () => {
-    const { id, secret, key } = start(500)
+    const { id, secret, key } = await start(500)
     const { late, from, asking } = await held(secret)
     await way.revoke(id)
     await inForce(() => key.revokedAt !== undefined)
@@ -249,9 +253,9 @@ describe.each(WAYS)('%s', (_, way) => {
 })
 
 /** Whether the server knows a secret. */
-const accepts = (secret: string): boolean => {
+const accepts = async (secret: string): Promise<boolean> => {
   try {
-    desk.server.gateway.store.keys.authenticate(new Headers({ 'x-api-key': secret }))
+    await desk.server.gateway.store.keys.authenticate(new Headers({ 'x-api-key': secret }))
     return true
   } catch {
     return false

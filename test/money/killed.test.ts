@@ -10,7 +10,7 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { type Child, endAll, launch, PROGRAM } from '../binary/support/process.ts'
 import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -76,13 +76,13 @@ const kill = async (child: Child): Promise<void> => {
 }
 
 /** The next start of a server, as far as its books are concerned. */
-const recovered = <T>(look: (store: Store) => T): T => {
+const recovered = async <T>(look: (store: SqliteStore) => T | Promise<T>): Promise<T> => {
   const store = openStore(join(directory, 'data', 'sluice.db'))
   try {
     createLedger({ store, clock: Date.now, prices: () => () => undefined })
-    return look(store)
+    return await look(store)
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -173,8 +173,8 @@ describe('a server that is killed', () => {
       }
       const asked = provider.requests.length - from
       for (let start = 0; start < 2; start++) {
-        recovered((store) => {
-          const rows = exchangesOf(store)
+        await recovered(async (store) => {
+          const rows = await exchangesOf(store)
           const known = new Map(rows.map((row) => [row.id, row]))
           expect(known.size).toBe(rows.length)
           // Every call of the provider had its reservation before; no request was reserved twice.
@@ -193,7 +193,8 @@ describe('a server that is killed', () => {
           }
           const keyId = store.keys.list()[0]?.id ?? ''
           expect(kept.length).toBeGreaterThan(20)
-          expect(kept.filter((id) => store.answers.find(keyId, id) === undefined)).toEqual([])
+          const found = await Promise.all(kept.map((id) => store.answers.find(keyId, id)))
+          expect(kept.filter((_, at) => found[at] === undefined)).toEqual([])
           const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
           expect(store.keys.list()[0]?.tokensUsed).toBe(total)
           const cost = rows.reduce((sum, row) => sum + row.costMicroUsd, 0)
@@ -203,7 +204,7 @@ describe('a server that is killed', () => {
           ])
           expect(cost).toBeGreaterThan(0)
           for (const by of ['key', 'day', 'model'] as const) {
-            const sums = store.usage({ by }).rows
+            const sums = (await store.usage({ by })).rows
             expect(sums.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
             expect(sums.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)).toBe(
               total,
@@ -255,9 +256,9 @@ describe('a server that is killed', () => {
     const due = [...sentAt.values()].map((times) => times.filter((at) => at <= killed - 2_000).length)
     const sent = [...sentAt.values()].map((times) => times.length)
     expect(Math.min(...due)).toBeGreaterThan(10)
-    recovered((store) => {
+    await recovered(async (store) => {
       for (const id of ids) {
-        const [row] = store.exchanges({ limit: 1, id })
+        const [row] = await store.exchanges({ limit: 1, id })
         expect(row).toMatchObject({ outcome: 'failed', estimated: true, errorCode: 'internal_error' })
         expect(row?.output).toBeGreaterThanOrEqual(Math.min(...due))
         expect(row?.output).toBeLessThanOrEqual(Math.max(...sent))
@@ -282,9 +283,9 @@ describe('a server that is killed', () => {
     await Bun.sleep(RUNS_MS)
     await kill(child)
     const ids = await Promise.all(streams)
-    recovered((store) => {
+    await recovered(async (store) => {
       for (const id of ids) {
-        const [row] = store.exchanges({ limit: 1, id })
+        const [row] = await store.exchanges({ limit: 1, id })
         expect(row).toMatchObject({
           outcome: 'failed',
           input: billed.input,

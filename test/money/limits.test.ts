@@ -32,7 +32,7 @@ const codeOf = (response: Response): string | null => response.headers.get('x-ga
 
 describe('requests per minute', () => {
   test('are admitted exactly up to the limit, and again one by one as each is a minute old', async () => {
-    const { secret } = money.issue({ rpm: 3 })
+    const { secret } = await money.issue({ rpm: 3 })
     for (const at of [0, 10_000, 25_000]) {
       time.now = START + at
       expect((await ask(secret)).status).toBe(200)
@@ -54,7 +54,7 @@ describe('requests per minute', () => {
   })
 
   test('of a hundred at once are admitted exactly up to the limit', async () => {
-    const { secret } = money.issue({ rpm: 7 })
+    const { secret } = await money.issue({ rpm: 7 })
     const all = await Promise.all(Array.from({ length: 100 }, () => money.ask('messages', 'messages', { secret })))
     await Promise.all(all.map((response) => response.text()))
     expect(all.filter(({ status }) => status === 200)).toHaveLength(7)
@@ -62,7 +62,7 @@ describe('requests per minute', () => {
   })
 
   test('are refused for as long as Retry-After says and no longer', async () => {
-    const { secret } = money.issue({ rpm: 2 })
+    const { secret } = await money.issue({ rpm: 2 })
     for (let round = 0; round < 8; round++) {
       let refused = await ask(secret)
       while (refused.status === 200) {
@@ -81,7 +81,7 @@ describe('requests per minute', () => {
 
 describe('tokens per minute', () => {
   test('are admitted while the minute’s settled tokens are below the limit, and again once those expire', async () => {
-    const { secret } = money.issue({ tpm: 20 })
+    const { secret } = await money.issue({ tpm: 20 })
     expect((await ask(secret)).headers.get('x-ratelimit-remaining-tokens')).toBe('20')
     time.now += 5_000
     expect((await ask(secret)).headers.get('x-ratelimit-remaining-tokens')).toBe('10')
@@ -103,7 +103,7 @@ describe.each(CHAT_WIRES)('the headers on %s', (wire) => {
   test.each([false, true])(
     'tell limit, remaining and reset on answers and on refusals (stream: %s)',
     async (stream) => {
-      const { secret } = money.issue({ rpm: 2, tpm: 1_000 })
+      const { secret } = await money.issue({ rpm: 2, tpm: 1_000 })
       const told: (string | null)[][] = []
       for (let i = 0; i < 3; i++) {
         const response = await ask(secret, wire, stream)
@@ -130,7 +130,7 @@ describe.each(CHAT_WIRES)('the headers on %s', (wire) => {
   )
 
   test('are absent without a limit', async () => {
-    const { secret } = money.issue()
+    const { secret } = await money.issue()
     expect([...(await ask(secret, wire)).headers.keys()].join()).not.toContain('ratelimit')
   })
 })
@@ -154,7 +154,7 @@ describe('a refused request counts against no limit', () => {
   ]
 
   test.each(refusals)('%s (%i)', async (_, status, refuse) => {
-    const { id, secret } = money.issue({
+    const { id, secret } = await money.issue({
       rpm: 2,
       tpm: 1_000,
       concurrency: 1,
@@ -173,13 +173,13 @@ describe('a refused request counts against no limit', () => {
   })
 
   test('a wrong key (401)', async () => {
-    const { secret } = money.issue({ rpm: 1 })
+    const { secret } = await money.issue({ rpm: 1 })
     for (let i = 0; i < 3; i++) expect(await ask(`${secret.slice(0, -1)}!`)).toMatchObject({ status: 401 })
     expect(await ask(secret)).toMatchObject({ status: 200 })
   })
 
   test('a request over the limit (429)', async () => {
-    const { secret } = money.issue({ rpm: 1 })
+    const { secret } = await money.issue({ rpm: 1 })
     expect(await ask(secret)).toMatchObject({ status: 200 })
     for (let i = 0; i < 10; i++) {
       time.now += 1_000
@@ -190,7 +190,7 @@ describe('a refused request counts against no limit', () => {
   })
 
   test('a request whose tokens are held by others (429), and an exhausted key’s (402)', async () => {
-    const { id, secret } = money.issue({ rpm: 5, tokensTotal: 40 })
+    const { id, secret } = await money.issue({ rpm: 5, tokensTotal: 40 })
     const late = gate()
     money.answers(async (wire) => {
       await late.opened
@@ -222,7 +222,7 @@ describe('a refused request counts against no limit', () => {
 
 describe('requests at once', () => {
   test('are exactly as many as the limit', async () => {
-    const { secret } = money.issue({ concurrency: 3 })
+    const { secret } = await money.issue({ concurrency: 3 })
     const late = gate()
     money.answers(async (wire, stream) => {
       await late.opened
@@ -254,7 +254,7 @@ describe('requests at once', () => {
   ]
   describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     test.each(endings)('free their place after %s', async (_, stream, script) => {
-      const { secret } = money.issue({ concurrency: 1 })
+      const { secret } = await money.issue({ concurrency: 1 })
       const { health } = money.server.gateway
       for (let i = 0; i < 3; i++) {
         for (const { target } of health.states()) health.succeeded(target)
@@ -266,7 +266,7 @@ describe('requests at once', () => {
     })
 
     test.each([true, false])('free their place after a client that disconnects (stream: %s)', async (stream) => {
-      const { secret } = money.issue({ concurrency: 1 })
+      const { secret } = await money.issue({ concurrency: 1 })
       for (let i = 0; i < 3; i++) {
         money.answers((wire) => (stream ? spoken(wire, true, { steps: ['a', gate()] }) : { end: 'hang' }))
         const from = money.provider.requests.length
@@ -286,7 +286,7 @@ describe('requests at once', () => {
   test.each([true, false])(
     'free their place after a stream begun early (its client disconnects: %s)',
     async (leaves) => {
-      const { secret } = money.issue({ concurrency: 1 })
+      const { secret } = await money.issue({ concurrency: 1 })
       const { gateway } = money.server
       const before = gateway.earlyStartMs
       gateway.earlyStartMs = 5

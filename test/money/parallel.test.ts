@@ -31,7 +31,7 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
       }
       return spoken(wire, true, { billed, steps: ['hello', late] })
     })
-    const first = money.issue({ tokensTotal: 1_000_000 })
+    const first = await money.issue({ tokensTotal: 1_000_000 })
     const opened = money.server.gateway.ledger.openCount()
     expect(opened).toBe(0)
     // What the gateway takes the prompt for: then the estimate is exact, and only output could overspend.
@@ -42,7 +42,7 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
     await (await probe).text()
     late = gate()
 
-    const { id, secret } = money.issue({ tokensTotal: CALLS * (input + CAP) })
+    const { id, secret } = await money.issue({ tokensTotal: CALLS * (input + CAP) })
     const from = money.provider.requests.length
     const asking = Array.from({ length: CLIENTS }, () => money.ask(client, provider, { secret, stream, cap: CAP }))
     // The provider holds 20 open, and all others have their answer before it says a word of its figures.
@@ -62,11 +62,17 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
     expect(all.filter(({ status }) => status === 200)).toHaveLength(CALLS)
     expect(money.key(id)).toMatchObject({ tokensUsed: CALLS * (input + CAP), tokensTotal: CALLS * (input + CAP) })
     const total = CALLS * (input + CAP)
-    expect(booksOf(money, id)).toMatchObject({ rows: CALLS, total, used: total, held: 0, sums: [total, total, total] })
+    expect(await booksOf(money, id)).toMatchObject({
+      rows: CALLS,
+      total,
+      used: total,
+      held: 0,
+      sums: [total, total, total],
+    })
 
     const after = await money.ask(client, provider, { secret, stream, cap: CAP })
     expect([after.status, after.headers.get('x-gateway-error-code')]).toEqual([402, 'quota_exhausted'])
-    expect(booksOf(money, id).rows).toBe(CALLS)
+    expect((await booksOf(money, id)).rows).toBe(CALLS)
   })
 })
 
@@ -75,12 +81,12 @@ describe.each(['chat-completions', 'messages'] as const)('%s → responses: a ca
     money.answers((wire, stream) => spoken(wire, stream))
     const probe = await money.ask(client, 'responses', { cap: 1 })
     await money.idle()
-    const input = money.row(probe).inputEstimate
+    const input = (await money.row(probe)).inputEstimate
     money.answers(async (wire, stream, request) => {
       await late.opened
       return spoken(wire, stream, { billed: { input, output: capOf(request.text) ?? Number.NaN } })
     })
-    const { id, secret } = money.issue({ tokensTotal: 1_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 1_000 })
     const asking = Array.from({ length: CLIENTS }, () => money.ask(client, 'responses', { secret, cap: 1 }))
     await firstOf(asking, 100)
     late.open()
@@ -110,7 +116,7 @@ describe('a prompt that was longer than it looked', () => {
     money.answers((wire, stream, request) =>
       spoken(wire, stream, { billed: { input: 500, output: capOf(request.text) ?? Number.NaN } }),
     )
-    const { id, secret } = money.issue({ tokensTotal: 5_000 })
+    const { id, secret } = await money.issue({ tokensTotal: 5_000 })
     const rounds: number[] = []
     for (let status = 200; status === 200 && rounds.length < 100; ) {
       const response = await money.ask('chat-completions', 'messages', { secret, cap })
@@ -120,7 +126,7 @@ describe('a prompt that was longer than it looked', () => {
       rounds.push(status)
     }
     expect(rounds.at(-1)).toBe(402)
-    const rows = exchangesOf(money.server.gateway.store).filter(({ keyId }) => keyId === id)
+    const rows = (await exchangesOf(money.server.gateway.store)).filter(({ keyId }) => keyId === id)
     const overspent = money.key(id).tokensUsed - 5_000
     const estimates = rows.map((row) => totalOf(row) - (row.inputEstimate + (row.output ?? 0)))
     expect(overspent).toBeLessThanOrEqual(Math.max(...estimates))

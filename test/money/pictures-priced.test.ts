@@ -40,11 +40,11 @@ test.each<[string, object, object, number]>([
   ['as many as were made', { size: '1024x1024', n: 4 }, whole(3), 120_000],
 ])('pictures cost %s', async (_what, body, script, cost) => {
   money.answers(() => script)
-  const { secret } = money.issue({})
+  const { secret } = await money.issue({})
   const response = await draw(secret, body)
   await response.text()
   await money.idle()
-  expect(money.row(response)).toMatchObject({ costMicroUsd: cost, feesMicroUsd: cost, outcome: 'done' })
+  expect(await money.row(response)).toMatchObject({ costMicroUsd: cost, feesMicroUsd: cost, outcome: 'done' })
 })
 
 test('a budget lets in at once only what it can pay for', async () => {
@@ -53,8 +53,8 @@ test('a budget lets in at once only what it can pay for', async () => {
     await late.opened
     return whole(1)
   })
-  const { id, secret } = money.issue({})
-  money.server.gateway.store.budgets.set(budgetOf('key', id), termsOf({ usd: 0.1 }), SYSTEM)
+  const { id, secret } = await money.issue({})
+  await money.server.gateway.store.budgets.set(budgetOf('key', id), termsOf({ usd: 0.1 }), SYSTEM)
   const body = { size: '1024x1024', quality: 'standard' }
   const all = [1, 2, 3, 4].map(() => draw(secret, body))
   const first = [await Promise.race(all), late.open()]

@@ -49,8 +49,13 @@ test.each([
       amid.open()
       await response.text()
       await money.idle()
-      expect(money.row(response)).toMatchObject({ outcome: 'done', input: 1_000, output: 100, costMicroUsd: COST })
-      expect(money.row(response).provider).toBe(refused ? 'vendor_b' : 'vendor_a')
+      expect(await money.row(response)).toMatchObject({
+        outcome: 'done',
+        input: 1_000,
+        output: 100,
+        costMicroUsd: COST,
+      })
+      expect((await money.row(response)).provider).toBe(refused ? 'vendor_b' : 'vendor_a')
     }
   },
 )

@@ -13,7 +13,7 @@ const COUNTING_MS = 1_500
 test('what a stop cuts is settled before it ends, though its text takes a while to count', async () => {
   const gateway = await startGateway({ config: { drainMs: 1 } })
   const { ledger, open, store } = gateway.server.gateway
-  const key = store.keys.get(gateway.issue().id)
+  const key = store.keys.get((await gateway.issue()).id)
   if (key === undefined) throw new Error('there is no key')
   const reservation = await ledger.reserve(ask(key))
   const call = new AbortController()

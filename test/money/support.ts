@@ -32,7 +32,7 @@ export type Money = TestGateway & {
   /** What the provider does from now on; with the wire it was reached on, where that is one of text. */
   answers(handler: (wire: ChatWire, stream: boolean, ...rest: Parameters<Handler>) => Script | Promise<Script>): void
   /** The one row of an exchange, by the answer's request id. */
-  row(response: Response): ExchangeRow
+  row(response: Response): Promise<ExchangeRow>
   key(id: string): Key
   /** Asks on a wire for a model reached on another, with a key. */
   ask(client: ChatWire, provider: ChatWire, more?: Asked): Promise<Response>
@@ -73,8 +73,8 @@ export const startMoney = async (options: Parameters<typeof startGateway>[0] = {
       { authorization: `Bearer ${secret}` },
       signal,
     )
-  const row: Money['row'] = (response) => {
-    const [row] = store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+  const row: Money['row'] = async (response) => {
+    const [row] = await store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
     if (row === undefined) throw new Error('the exchange has no row')
     return row
   }
@@ -282,28 +282,29 @@ export const totalOf = (row: ExchangeRow): number =>
   (row.input ?? 0) + (row.cacheRead ?? 0) + (row.cacheWrite ?? 0) + (row.output ?? 0)
 
 /** The newest exchanges, without requests that became none. */
-export const exchangesOf = (store: Pick<Store, 'exchanges'>, limit = 1_000_000): ExchangeRow[] =>
-  store.exchanges({ limit }).filter(({ refusal }) => refusal === null)
+export const exchangesOf = async (store: Pick<Store, 'exchanges'>, limit = 1_000_000): Promise<ExchangeRow[]> =>
+  (await store.exchanges({ limit })).filter(({ refusal }) => refusal === null)
 
 /** The key's latest exchange. */
-export const latestOf = ({ server }: Pick<TestGateway, 'server'>, id: string): ExchangeRow | undefined =>
-  exchangesOf(server.gateway.store).find(({ keyId }) => keyId === id)
+export const latestOf = async ({ server }: Pick<TestGateway, 'server'>, id: string): Promise<ExchangeRow | undefined> =>
+  (await exchangesOf(server.gateway.store)).find(({ keyId }) => keyId === id)
 
 /** What a whole gateway must hold at rest: nothing open, nothing held, counters and sums equal to the rows. */
-export const booksOf = (money: Pick<TestGateway, 'server'>, keyId: string) => {
+export const booksOf = async (money: Pick<TestGateway, 'server'>, keyId: string) => {
   const { ledger, store } = money.server.gateway
-  const rows = exchangesOf(store).filter((row) => row.keyId === keyId)
+  const rows = (await exchangesOf(store)).filter((row) => row.keyId === keyId)
   const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
-  const by = (which: 'key' | 'day' | 'model') =>
-    store
-      .usage({ by: which, keyIds: [keyId] })
-      .rows.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)
+  const by = async (which: 'key' | 'day' | 'model') =>
+    (await store.usage({ by: which, keyIds: [keyId] })).rows.reduce(
+      (sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output,
+      0,
+    )
   return {
     rows: rows.length,
     total,
     used: store.keys.get(keyId)?.tokensUsed,
     held: ledger.heldBy(keyId),
-    sums: [by('key'), by('day'), by('model')],
+    sums: [await by('key'), await by('day'), await by('model')],
     cost: rows.reduce((sum, row) => sum + row.costMicroUsd, 0),
   }
 }

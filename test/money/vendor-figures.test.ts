@@ -73,7 +73,7 @@ describe.skipIf(!hasCorpus).each(CROSSINGS)('to a client of %s what a provider o
     const response = await money.ask(client, provider, { stream: each.stream })
     const text = await response.text()
     await money.idle()
-    const row = money.row(response)
+    const row = await money.row(response)
     const usage = usageOf(each)
     if (response.status !== 200 || text.includes('event: error')) {
       // What the client's wire cannot be given at all is a failure, not a bill.

@@ -129,7 +129,7 @@ test('without an exporter the provider is told of no trace', async () => {
 
 test('the figures are those of /metrics, which is not served for that', async () => {
   await begin({ traces: false })
-  const { id } = gateway.issue({ tokensTotal: 1_000 })
+  const { id } = await gateway.issue({ tokensTotal: 1_000 })
   await ask()
   await sent()
   expect(receiver.spans).toEqual([])

@@ -10,7 +10,6 @@ import { openStream, type StreamAnswer } from '../../src/relay/attempt.ts'
 import type { Call } from '../../src/relay/call.ts'
 import { NO_BODY, openBody } from '../../src/relay/client-body.ts'
 import type { Exchange } from '../../src/relay/exchange.ts'
-import { patiently } from '../../src/store/patience.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { MESSAGES } from '../chaos/support/stories.ts'
 import { cleanUp, newPath, open as openDatabase } from '../store/support.ts'
@@ -24,7 +23,7 @@ const MB = 1024 * 1024
 const heldBy = async (members: object, answers: AnswerStore, isWritten: Promise<void>): Promise<number> => {
   const bounds = { perKey: 100 * MB, total: 100 * MB }
   const recall = createRecall({
-    ...{ answers: () => answers, bounds: () => bounds, turns: createTurns(), patiently },
+    ...{ answers: () => answers, bounds: () => bounds, turns: createTurns() },
     failed: (cause) => expect(cause).toBeUndefined(),
   })
   const held = (): number => {
@@ -78,10 +77,10 @@ const database = (): { answers: AnswerStore; isWritten: Promise<void> } => {
     isWritten,
     answers: {
       ...answers,
-      stage(staged, pieces) {
+      async stage(staged, pieces) {
         for (const { text } of pieces) chars += text.length
         if (chars >= (STREAMS + 1) * MB) setImmediate(resolve)
-        return answers.stage?.(staged, pieces) ?? 0
+        return (await answers.stage?.(staged, pieces)) ?? 0
       },
     },
   }

@@ -188,7 +188,12 @@ describe.each(VERSIONS)('version %s', (version) => {
       clientOf(version, key).messages.create({ model, max_tokens: 50, messages: [user(content)] })
     const table = [
       [() => ask('x', 'auto', 'sk-sl-wrong'), 401, 'authentication_error', 'invalid_api_key'],
-      [() => ask('x', 'auto', gateway.issue({ models: ['vendorB-4'] })), 403, 'permission_error', 'permission_denied'],
+      [
+        async () => ask('x', 'auto', await gateway.issue({ models: ['vendorB-4'] })),
+        403,
+        'permission_error',
+        'permission_denied',
+      ],
       [() => ask('x', 'no-such-model'), 404, 'invalid_request_error', 'invalid_model'],
       [
         () => ask('[[error:context_length]]'),

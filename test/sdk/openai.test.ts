@@ -291,7 +291,11 @@ describe('errors', () => {
 
   test('are the SDK’s own classes with the gateway’s codes', async () => {
     const wrongKey = new OpenAI({ baseURL: gateway.v1, apiKey: 'sk-sl-wrong', maxRetries: 0 })
-    const narrow = new OpenAI({ baseURL: gateway.v1, apiKey: gateway.issue({ models: ['vendorB-4'] }), maxRetries: 0 })
+    const narrow = new OpenAI({
+      baseURL: gateway.v1,
+      apiKey: await gateway.issue({ models: ['vendorB-4'] }),
+      maxRetries: 0,
+    })
     const table = [
       [() => ask('auto', 'x', wrongKey), OpenAI.AuthenticationError, 'invalid_api_key'],
       [() => ask('vendorB-5.5', 'x', narrow), OpenAI.PermissionDeniedError, 'permission_denied'],
@@ -318,7 +322,7 @@ describe('errors', () => {
   })
 
   test('a used up key is refused with 402', async () => {
-    const apiKey = gateway.issue({ tokensTotal: 12 })
+    const apiKey = await gateway.issue({ tokensTotal: 12 })
     const poor = new OpenAI({ baseURL: gateway.v1, apiKey, maxRetries: 5, fetch: withoutWaiting })
     const errors: unknown[] = []
     for (let turn = 0; turn < 6 && errors.length === 0; turn++) {

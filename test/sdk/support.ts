@@ -18,7 +18,7 @@ export type Running = {
   demo: DemoProviders
   gateway: Gateway
   /** A key with other limits. */
-  issue(more: { tokensTotal?: number; models?: string[] }): string
+  issue(more: { tokensTotal?: number; models?: string[] }): Promise<string>
   stop(): Promise<void>
 }
 
@@ -48,13 +48,17 @@ export const startGateway = async (file = FILE): Promise<Running> => {
   })
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problemLine(problem)).join('\n'))
   const server = await startServer(loaded.config, { err: () => undefined })
-  const issue: Running['issue'] = ({ tokensTotal = 1_000_000, models = ['*'] }) =>
-    server.gateway.store.keys.issue({ label: 'sdk', tokensTotal, expiresAt: Date.now() + 3_600_000, models }, SYSTEM)
-      .secret
+  const issue: Running['issue'] = async ({ tokensTotal = 1_000_000, models = ['*'] }) =>
+    (
+      await server.gateway.store.keys.issue(
+        { label: 'sdk', tokensTotal, expiresAt: Date.now() + 3_600_000, models },
+        SYSTEM,
+      )
+    ).secret
   return {
     url: server.url,
     v1: `${server.url}/v1`,
-    key: issue({}),
+    key: await issue({}),
     demo,
     gateway: server.gateway,
     issue,

@@ -154,7 +154,7 @@ test('count what pruning writes, so that no write has to checkpoint', async () =
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
   expect(inFile(path, 'exchanges')).toBe(30_000)
-  for (let step = 0; step < 250; step++) store.prune(2, 100)
+  for (let step = 0; step < 250; step++) await store.prune(2, 100)
   const deadline = Date.now() + 10_000
   // A copy taken in the middle of a checkpoint is no database: the next one is.
   let left = 30_000
@@ -165,7 +165,7 @@ test('count what pruning writes, so that no write has to checkpoint', async () =
   expect(left).toBeLessThan(30_000)
 }, 20_000)
 
-test('shrink a log that grew by one large write', () => {
+test('shrink a log that grew by one large write', async () => {
   const path = newPath()
   const store = open(path)
   const other = new Database(path)
@@ -178,7 +178,7 @@ test('shrink a log that grew by one large write', () => {
     other.run('COMMIT')
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(100e6)
     other.run('PRAGMA wal_checkpoint(PASSIVE)')
-    store.probe()
+    await store.probe()
     expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(64 * 1024 * 1024)
   } finally {
     other.close()

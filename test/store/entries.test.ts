@@ -6,20 +6,24 @@ import { ACTOR, cleanUp, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
 
-const change = (entries: EntryStore, section: Section, name: string, next: () => EntryChange | undefined): void =>
-  entries.change([{ section, name, next }], ACTOR)
+const change = (
+  entries: EntryStore,
+  section: Section,
+  name: string,
+  next: () => EntryChange | undefined,
+): Promise<void> => entries.change([{ section, name, next }], ACTOR)
 
 const sealed = (text: string): SealedCredential => ({ text, by: 'k1', lastFour: 'wxyz' })
 
 describe('entries', () => {
-  test('come by section in the order in which one may name another, then by age', () => {
+  test('come by section in the order in which one may name another, then by age', async () => {
     let now = 1
     const { entries } = open(':memory:', () => now++)
-    change(entries, 'aliases', 'fast', () => ({ value: 'vendorB-5.4' }))
-    change(entries, 'models', 'z', () => ({ value: { provider: 'p' } }))
-    change(entries, 'models', 'a', () => ({ value: {} }))
-    change(entries, 'providers', 'p', () => ({ value: { preset: 'groq' } }))
-    expect(entries.list().map(({ section, name }) => `${section} ${name}`)).toEqual([
+    await change(entries, 'aliases', 'fast', () => ({ value: 'vendorB-5.4' }))
+    await change(entries, 'models', 'z', () => ({ value: { provider: 'p' } }))
+    await change(entries, 'models', 'a', () => ({ value: {} }))
+    await change(entries, 'providers', 'p', () => ({ value: { preset: 'groq' } }))
+    expect((await entries.list()).map(({ section, name }) => `${section} ${name}`)).toEqual([
       'providers p',
       'models z',
       'models a',
@@ -27,54 +31,54 @@ describe('entries', () => {
     ])
   })
 
-  test('a change keeps the credential where it brings none', () => {
+  test('a change keeps the credential where it brings none', async () => {
     const { entries } = open()
-    change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('s') }))
-    change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 } }))
-    expect(entries.list()).toMatchObject([{ value: { weight: 2 }, credential: sealed('s') }])
+    await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('s') }))
+    await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 } }))
+    expect(await entries.list()).toMatchObject([{ value: { weight: 2 }, credential: sealed('s') }])
   })
 
-  test('what one change throws undoes all of them', () => {
+  test('what one change throws undoes all of them', async () => {
     const { entries, audit } = open()
     const failing = () => {
       throw new Error('not so')
     }
     const right = { section: 'aliases' as const, name: 'a', next: () => ({ value: 'x' }) }
-    expect(() => entries.change([right, { ...right, name: 'b', next: failing }], ACTOR)).toThrow('not so')
-    expect(entries.list()).toEqual([])
-    expect(audit({ limit: 5 })).toEqual([])
+    await expect(entries.change([right, { ...right, name: 'b', next: failing }], ACTOR)).rejects.toThrow('not so')
+    expect(await entries.list()).toEqual([])
+    expect(await audit({ limit: 5 })).toEqual([])
   })
 
-  test('the revision differs after every change, the removal of the newest and another in its place among them', () => {
+  test('the revision differs after every change, the removal of the newest and another in its place among them', async () => {
     const { entries } = open()
-    const seen = new Set([entries.revision()])
-    const set = (name: string, value: unknown): void => {
-      change(entries, 'aliases', name, () => (value === undefined ? undefined : { value }))
-      expect(seen.has(entries.revision())).toBe(false)
-      seen.add(entries.revision())
+    const seen = new Set([await entries.revision()])
+    const set = async (name: string, value: unknown): Promise<Promise<void>> => {
+      await change(entries, 'aliases', name, () => (value === undefined ? undefined : { value }))
+      expect(seen.has(await entries.revision())).toBe(false)
+      seen.add(await entries.revision())
     }
-    set('a', 'x')
-    set('b', 'x')
-    set('b', 'y')
-    change(entries, 'aliases', 'b', () => undefined)
-    set('c', 'x')
+    await set('a', 'x')
+    await set('b', 'x')
+    await set('b', 'y')
+    await change(entries, 'aliases', 'b', () => undefined)
+    await set('c', 'x')
   })
 
-  test('is the same for who looks from another process', () => {
+  test('is the same for who looks from another process', async () => {
     const path = newPath()
     const [one, other] = [open(path), open(path)]
-    change(one.entries, 'aliases', 'a', () => ({ value: 'x' }))
-    expect(other.entries.revision()).toBe(one.entries.revision())
-    expect(other.entries.list()).toEqual(one.entries.list())
+    await change(one.entries, 'aliases', 'a', () => ({ value: 'x' }))
+    expect(await other.entries.revision()).toBe(await one.entries.revision())
+    expect(await other.entries.list()).toEqual(await one.entries.list())
   })
 
-  test('the audit tells each change and four characters of a credential, never what is sealed', () => {
+  test('the audit tells each change and four characters of a credential, never what is sealed', async () => {
     const { entries, audit } = open()
-    change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('SEALED-TEXT') }))
-    change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 }, credential: sealed('OTHER-TEXT') }))
-    entries.reseal((entry) => ({ ...sealed(`${entry.credential?.text}!`), by: 'k2' }), ACTOR)
-    change(entries, 'accounts', 'p/main', () => undefined)
-    const told = audit({ limit: 10 })
+    await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('SEALED-TEXT') }))
+    await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 }, credential: sealed('OTHER-TEXT') }))
+    await entries.reseal((entry) => ({ ...sealed(`${entry.credential?.text}!`), by: 'k2' }), ACTOR)
+    await change(entries, 'accounts', 'p/main', () => undefined)
+    const told = await audit({ limit: 10 })
     expect(told.map(({ action }) => action)).toEqual([
       'account.remove',
       'account.reseal',
@@ -85,18 +89,18 @@ describe('entries', () => {
     expect(JSON.stringify(told)).not.toContain('TEXT')
   })
 
-  test('sealing anew leaves out what is not to be, and fails as a whole', () => {
+  test('sealing anew leaves out what is not to be, and fails as a whole', async () => {
     const { entries } = open()
     for (const name of ['p/a', 'p/b'])
-      change(entries, 'accounts', name, () => ({ value: {}, credential: sealed(name) }))
+      await change(entries, 'accounts', name, () => ({ value: {}, credential: sealed(name) }))
     const failing = (entry: { name: string }) => {
       if (entry.name === 'p/b') throw new Error('not so')
       return { ...sealed('new'), by: 'k2' }
     }
-    expect(() => entries.reseal(failing, ACTOR)).toThrow('not so')
-    expect(entries.list().map(({ credential }) => credential?.by)).toEqual(['k1', 'k1'])
+    await expect(entries.reseal(failing, ACTOR)).rejects.toThrow('not so')
+    expect((await entries.list()).map(({ credential }) => credential?.by)).toEqual(['k1', 'k1'])
     const onlyA = (entry: { name: string }) => (entry.name === 'p/a' ? { ...sealed('new'), by: 'k2' } : undefined)
-    expect(entries.reseal(onlyA, ACTOR)).toBe(1)
-    expect(entries.list().map(({ credential }) => credential?.by)).toEqual(['k2', 'k1'])
+    expect(await entries.reseal(onlyA, ACTOR)).toBe(1)
+    expect((await entries.list()).map(({ credential }) => credential?.by)).toEqual(['k2', 'k1'])
   })
 })

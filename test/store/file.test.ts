@@ -27,15 +27,15 @@ import { backupStore, restoreStore } from '../../src/store/sqlite/index.ts'
 import { lockServer } from '../../src/store/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
 import { watchFile } from '../../src/store/sqlite/same-file.ts'
-import { isStoreError, type Store } from '../../src/store/store.ts'
+import { isStoreError, type SqliteStore } from '../../src/store/store.ts'
 import { ask, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
 
-const refusalOf = (run: () => unknown): string => {
+const refusalOf = async (run: () => unknown): Promise<string> => {
   try {
-    run()
+    await run()
   } catch (error) {
     if (isStoreError(error)) return error.message
     throw error
@@ -45,11 +45,11 @@ const refusalOf = (run: () => unknown): string => {
 const sha = (path: string): string => new Bun.CryptoHasher('sha256').update(readFileSync(path)).digest('hex')
 
 /** A closed database with some keys, enough for several pages. */
-const filled = (label = 'a key'): string => {
+const filled = async (label = 'a key'): Promise<Promise<string>> => {
   const path = newPath()
   const store = open(path)
-  for (let i = 0; i < 50; i++) store.keys.issue(newKey({ label }), ACTOR)
-  store.close()
+  for (let i = 0; i < 50; i++) await store.keys.issue(newKey({ label }), ACTOR)
+  await store.close()
   return path
 }
 /** The last page that holds rows: a leaf of the audit, which opening a store would not read by itself. */
@@ -70,16 +70,16 @@ describe('migrations', () => {
     for (const { name, sql } of MIGRATIONS) expect(sql).toBe(readFileSync(join(folder, `${name}.sql`), 'utf8'))
   })
 
-  test('are applied once', () => {
+  test('are applied once', async () => {
     const path = newPath()
-    for (let i = 0; i < 3; i++) open(path).close()
+    for (let i = 0; i < 3; i++) await open(path).close()
     const db = new Database(path)
     expect(db.query('SELECT name FROM migrations').values()).toEqual(MIGRATIONS.map(({ name }) => [name]))
     db.close()
   })
 
-  test('a store that closes leaves one file, its log within', () => {
-    const path = filled()
+  test('a store that closes leaves one file, its log within', async () => {
+    const path = await filled()
     expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
   })
 
@@ -103,22 +103,22 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['cut by a few bytes', 'damaged', (path) => truncateSync(path, statSync(path).size - 10)],
     ['with a spoiled page', 'damaged', spoil],
     ['without one of its tables', 'lacks a table or a column', (path) => edit(path, 'DROP TABLE usage_days')],
-  ])('a file %s', (_what, reason, harm) => {
-    const path = filled()
+  ])('a file %s', async (_what, reason, harm) => {
+    const path = await filled()
     harm(path)
     const before = sha(path)
-    const message = refusalOf(() => open(path))
+    const message = await refusalOf(() => open(path))
     expect(message).toContain(reason)
     expect(message).toContain(path)
     expect(sha(path)).toBe(before)
     expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
   })
 
-  test('a column that is gone is named as that, and not as damage', () => {
+  test('a column that is gone is named as that, and not as damage', async () => {
     const path = newPath()
     const store = open(path)
     edit(path, 'ALTER TABLE keys DROP COLUMN rpm')
-    const said = refusalOf(() => store.keys.issue(newKey(), ACTOR))
+    const said = await refusalOf(() => store.keys.issue(newKey(), ACTOR))
     expect([said.includes('lacks a table or a column'), said.includes('damaged')]).toEqual([true, false])
   })
 
@@ -127,42 +127,42 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['whose folder is a file', 'a file is in its place', (path) => writeFileSync(dirname(path), '')],
     ['that leads nowhere', 'let this user read and write', (path) => symlinkSync(`${path}.gone/x`, path)],
     ['that leads to itself', 'let this user read and write', (path) => symlinkSync(path, path)],
-  ])('a path %s', (_what, reason, harm) => {
+  ])('a path %s', async (_what, reason, harm) => {
     const path = join(dirname(newPath()), 'data', 'sluice.db')
     if (!reason.includes('in its place')) mkdirSync(dirname(path))
     harm(path)
-    const message = refusalOf(() => open(path))
+    const message = await refusalOf(() => open(path))
     expect(message).toContain(reason)
     expect(message).toContain(path)
-    expect(refusalOf(() => backupStore(path, `${path}.copy`))).toContain(path)
+    expect(await refusalOf(() => backupStore(path, `${path}.copy`))).toContain(path)
   })
 
   test.each<[string, string, (lock: string) => void]>([
     ['cannot be opened', 'cannot be opened', (lock) => mkdirSync(lock)],
     ['is something else', 'delete it', (lock) => writeFileSync(lock, 'x'.repeat(5000))],
-  ])('a lock file that %s, though no server holds it', (_what, reason, harm) => {
-    const path = filled()
+  ])('a lock file that %s, though no server holds it', async (_what, reason, harm) => {
+    const path = await filled()
     harm(`${path}.lock`)
     const store = open(path)
-    const message = refusalOf(() => store.journal.claim(() => {}))
+    const message = await refusalOf(() => store.journal.claim(() => {}))
     expect(message).toContain(reason)
     expect(message).toContain(`${path}.lock`)
   })
 
-  test.each(['notes (text)', 'migrations (id, version)'])('a database of another program, with %s', (table) => {
+  test.each(['notes (text)', 'migrations (id, version)'])('a database of another program, with %s', async (table) => {
     const path = newPath()
     edit(path, `CREATE TABLE ${table}`)
     const before = sha(path)
-    expect(refusalOf(() => open(path))).toContain('another program')
+    expect(await refusalOf(() => open(path))).toContain('another program')
     expect(sha(path)).toBe(before)
   })
 
-  test('a large file whose pages are not all read at start is still checked where a start reads', () => {
-    const path = filled()
+  test('a large file whose pages are not all read at start is still checked where a start reads', async () => {
+    const path = await filled()
     edit(path, 'CREATE TABLE bulk (x); INSERT INTO bulk VALUES (zeroblob(20000000))')
-    open(path).close()
+    await open(path).close()
     truncateSync(path, statSync(path).size - 4096)
-    expect(refusalOf(() => open(path))).toContain('damaged')
+    expect(await refusalOf(() => open(path))).toContain('damaged')
   })
 })
 
@@ -178,13 +178,13 @@ const overwrite = (path: string, from: number, to: number, byte = 0x5a): void =>
 }
 
 describe('backup and restore', () => {
-  test('a backup of an open store restores to what it was then', () => {
-    const path = filled('before')
+  test('a backup of an open store restores to what it was then', async () => {
+    const path = await filled('before')
     const file = join(dirname(path), 'copies', 'backup.db')
     const store = open(path)
     backupStore(path, file)
-    store.keys.issue(newKey({ label: 'after' }), ACTOR)
-    store.close()
+    await store.keys.issue(newKey({ label: 'after' }), ACTOR)
+    await store.close()
     restoreStore(file, path)
     const restored = open(path)
     expect(restored.keys.list()).toHaveLength(50)
@@ -192,8 +192,8 @@ describe('backup and restore', () => {
     expect(open(`${path}.previous`).keys.list()).toHaveLength(51)
   })
 
-  test('a backup restores where nothing was', () => {
-    const path = filled()
+  test('a backup restores where nothing was', async () => {
+    const path = await filled()
     const file = `${path}.copy`
     open(path)
     backupStore(path, file)
@@ -203,7 +203,7 @@ describe('backup and restore', () => {
   })
 
   test('are made where a system flushes only what is open for writing, as Windows does', async () => {
-    const path = filled()
+    const path = await filled()
     const file = `${path}.copy`
     const real = { ...fs }
     const readOnly = new Set<number>()
@@ -230,13 +230,13 @@ describe('backup and restore', () => {
     expect(existsSync(`${path}.previous`)).toBe(true)
   })
 
-  test('the log of the replaced database is not applied to the restored one', () => {
-    const path = filled()
+  test('the log of the replaced database is not applied to the restored one', async () => {
+    const path = await filled()
     const file = `${path}.copy`
     const other = open(path)
     backupStore(path, file)
     // The store stays open: its last change is in the log beside the file.
-    other.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    await other.keys.issue(newKey({ label: 'in the log' }), ACTOR)
     restoreStore(file, path)
     const restored = open(path)
     expect(restored.keys.list()).toHaveLength(50)
@@ -258,14 +258,14 @@ describe('backup and restore', () => {
         return open(`${path}.previous`).keys.list().length
       },
     ],
-  ])('a database whose replacement was interrupted has its log when it is %s', (_what, keysOf) => {
-    const path = filled()
+  ])('a database whose replacement was interrupted has its log when it is %s', async (_what, keysOf) => {
+    const path = await filled()
     const file = `${path}.copy`
     backupStore(path, file)
     const writer = open(path)
-    writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    await writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
     const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)]
-    writer.close()
+    await writer.close()
     writeFileSync(path, main)
     // As it is when the process is killed between the two renames.
     linkSync(path, `${path}.previous`)
@@ -278,8 +278,8 @@ describe('backup and restore', () => {
       .keys.list()
       .map(({ label }) => label)
   /** A database as a kill leaves it that has no log yet: pages written, and what they were before beside it. */
-  const cutOff = (): string => {
-    const path = filled()
+  const cutOff = async (): Promise<string> => {
+    const path = await filled()
     const db = new Database(path)
     db.run('PRAGMA journal_mode = DELETE')
     db.run('PRAGMA cache_size = 1')
@@ -294,7 +294,7 @@ describe('backup and restore', () => {
     writeFileSync(`${path}-journal`, journal)
     return path
   }
-  test.each<[string, (path: string) => string]>([
+  test.each<[string, (path: string) => string | Promise<string>]>([
     ['opened', (path) => path],
     [
       'copied',
@@ -305,52 +305,55 @@ describe('backup and restore', () => {
     ],
     [
       'replaced',
-      (path) => {
-        restoreStore(filled('restored'), path)
+      async (path) => {
+        restoreStore(await filled('restored'), path)
         expect(labelsOf(path)).toEqual(Array(50).fill('restored'))
         return `${path}.previous`
       },
     ],
-  ])('a database whose change was cut off before it had a log is as it was before when it is %s', (_what, then) => {
-    expect(labelsOf(then(cutOff()))).toEqual(Array(50).fill('a key'))
-  })
+  ])(
+    'a database whose change was cut off before it had a log is as it was before when it is %s',
+    async (_what, then) => {
+      expect(labelsOf(await then(await cutOff()))).toEqual(Array(50).fill('a key'))
+    },
+  )
 
-  test('the log of a database that was deleted is not applied to the one restored', () => {
-    const path = filled()
+  test('the log of a database that was deleted is not applied to the one restored', async () => {
+    const path = await filled()
     const writer = open(path)
-    writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    await writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
     const log = readFileSync(`${path}-wal`)
-    writer.close()
+    await writer.close()
     rmSync(path)
     writeFileSync(`${path}-wal`, log)
-    restoreStore(filled('restored'), path)
+    restoreStore(await filled('restored'), path)
     expect(existsSync(`${path}-wal`)).toBe(false)
     expect(labelsOf(path)).toEqual(Array(50).fill('restored'))
   })
 
-  test('a backup never writes over a file', () => {
-    const path = filled()
+  test('a backup never writes over a file', async () => {
+    const path = await filled()
     const file = `${path}.copy`
     writeFileSync(file, 'mine')
     open(path)
-    expect(refusalOf(() => backupStore(path, file))).toContain('exists already')
+    expect(await refusalOf(() => backupStore(path, file))).toContain('exists already')
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
-  test.skipIf(!existsSync('/proc/self'))('what keeps a copy from being made is said of the copy', () => {
-    const path = filled()
+  test.skipIf(!existsSync('/proc/self'))('what keeps a copy from being made is said of the copy', async () => {
+    const path = await filled()
     const said = (file: string) => refusalOf(() => backupStore(path, file))
-    expect(said('/proc/none/copy.db')).toBe(
+    expect(await said('/proc/none/copy.db')).toBe(
       'The folder of the copy /proc/none/copy.db cannot be made; choose another place.',
     )
-    expect(said(`${path}/copy.db`)).toBe(`The copy ${path}/copy.db has no folder: a file is in its place.`)
-    expect(refusalOf(() => restoreStore(path, '/proc/none/sluice.db'))).toBe(
+    expect(await said(`${path}/copy.db`)).toBe(`The copy ${path}/copy.db has no folder: a file is in its place.`)
+    expect(await refusalOf(() => restoreStore(path, '/proc/none/sluice.db'))).toBe(
       'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
     )
   })
 
-  test('a damaged database gives no backup that looks whole', () => {
-    const path = filled()
+  test('a damaged database gives no backup that looks whole', async () => {
+    const path = await filled()
     open(path)
     spoil(path)
     const file = `${path}.copy`
@@ -372,32 +375,32 @@ describe('backup and restore', () => {
         mkdirSync(file)
       },
     ],
-  ])('a backup that is %s is refused and the database kept', (_what, reason, harm) => {
-    const path = filled()
-    const file = filled()
+  ])('a backup that is %s is refused and the database kept', async (_what, reason, harm) => {
+    const path = await filled()
+    const file = await filled()
     harm(file)
     const before = sha(path)
-    expect(refusalOf(() => restoreStore(file, path))).toContain(reason)
+    expect(await refusalOf(() => restoreStore(file, path))).toContain(reason)
     expect(sha(path)).toBe(before)
   })
 
-  test('nothing is restored under a running server', () => {
-    const path = filled()
+  test('nothing is restored under a running server', async () => {
+    const path = await filled()
     const file = `${path}.copy`
     const server = open(path)
     backupStore(path, file)
     server.journal.claim(() => {})
-    expect(refusalOf(() => restoreStore(file, path))).toContain('server is running')
-    server.close()
+    expect(await refusalOf(() => restoreStore(file, path))).toContain('server is running')
+    await server.close()
     restoreStore(file, path)
   })
 })
 
-test('the database, its log, lock and copies are readable by their owner alone, even in a folder open to all', () => {
+test('the database, its log, lock and copies are readable by their owner alone, even in a folder open to all', async () => {
   const path = newPath()
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
   const store = open(path)
-  store.keys.issue(newKey(), ACTOR)
+  await store.keys.issue(newKey(), ACTOR)
   backupStore(path, `${path}.copy`)
   store.journal.claim(() => {})
   const modes = ['', '-wal', '-shm', '.lock', '.copy'].map((end) => statSync(path + end).mode & 0o777)
@@ -406,7 +409,7 @@ test('the database, its log, lock and copies are readable by their owner alone, 
 
 test.skipIf(process.getuid?.() !== 0)(
   'what root makes of a database is for the user whose it is, or whose folder',
-  () => {
+  async () => {
     const [service, other] = [65_534, 65_533]
     const ownersOf = (path: string): number[] =>
       ['', '-wal', '-shm', '.lock'].flatMap((end) => statSync(path + end, { throwIfNoEntry: false })?.uid ?? [])
@@ -414,13 +417,13 @@ test.skipIf(process.getuid?.() !== 0)(
     mkdirSync(dirname(path), { recursive: true })
     chownSync(dirname(path), service, service)
     const made = open(path)
-    made.keys.issue(newKey(), ACTOR)
+    await made.keys.issue(newKey(), ACTOR)
     made.journal.claim(() => {})
     expect(ownersOf(path)).toEqual([service, service, service, service])
     const copy = newPath()
     backupStore(path, copy)
     expect(ownersOf(copy)).toEqual([0])
-    made.close()
+    await made.close()
     chownSync(path, other, other)
     restoreStore(copy, path)
     expect(ownersOf(path)).toEqual([other, service])
@@ -443,14 +446,14 @@ describe('the lock of the server', () => {
     edit(path, `DELETE FROM migrations WHERE name = '${last.name}'`)
   }
 
-  test('a second server on the same database is refused, the command line is not', () => {
+  test('a second server on the same database is refused, the command line is not', async () => {
     const path = newPath()
     const server = open(path)
     server.journal.claim(() => {})
     const other = open(path)
-    expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
-    expect(other.keys.issue(newKey(), ACTOR).key.label).toBe('a key')
-    server.close()
+    expect(await refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
+    expect((await other.keys.issue(newKey(), ACTOR)).key.label).toBe('a key')
+    await server.close()
     expect(other.journal.claim(() => {})).toEqual([])
   })
 
@@ -462,9 +465,9 @@ describe('the lock of the server', () => {
     rmSync(`${path}.lock`)
     while (!existsSync(`${path}.lock`)) await new Promise(setImmediate)
     const other = open(path)
-    expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
-    server.probe()
-    server.close()
+    expect(await refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
+    await server.probe()
+    await server.close()
     expect(other.journal.claim(() => {})).toEqual([])
   })
 
@@ -486,17 +489,17 @@ describe('the lock of the server', () => {
     }
     while (!refused()) await new Promise(setImmediate)
     // The other one has settled what this one had open.
-    other.close()
+    await other.close()
     await Bun.sleep(20)
     expect(refused()).toBe(true)
   })
 
-  test('a database of an older version is not migrated under a running server, but can be copied', () => {
-    const path = filled()
+  test('a database of an older version is not migrated under a running server, but can be copied', async () => {
+    const path = await filled()
     undoLast(path)
     const before = sha(path)
     const unlock = lockServer(path)
-    expect(refusalOf(() => open(path))).toBe(
+    expect(await refusalOf(() => open(path))).toBe(
       `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`,
     )
     backupStore(path, `${path}.copy`)
@@ -508,17 +511,17 @@ describe('the lock of the server', () => {
     now.journal.claim(() => {})
   })
 
-  test('an empty file is not copied as a database', () => {
+  test('an empty file is not copied as a database', async () => {
     const path = newPath()
     writeFileSync(path, '')
-    expect(refusalOf(() => backupStore(path, `${path}.copy`))).toBe(
+    expect(await refusalOf(() => backupStore(path, `${path}.copy`))).toBe(
       `The database ${path} is empty: there is nothing to copy.`,
     )
     expect(existsSync(`${path}.copy`)).toBe(false)
   })
 
   test('a database of an older version is migrated once by several commands that open it together', async () => {
-    const path = filled()
+    const path = await filled()
     undoLast(path)
     const script = `
       const { openStore } = await import(${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).href)})
@@ -538,23 +541,23 @@ describe('the lock of the server', () => {
     expect(open(path).keys.list()).toHaveLength(50)
   }, 30_000)
 
-  test('a second server on the same database is refused by whatever link it comes', () => {
+  test('a second server on the same database is refused by whatever link it comes', async () => {
     const path = newPath()
     open(path).journal.claim(() => {})
     symlinkSync(path, `${path}.link`)
-    expect(refusalOf(() => open(`${path}.link`).journal.claim(() => {}))).toContain(`running on ${path}`)
+    expect(await refusalOf(() => open(`${path}.link`).journal.claim(() => {}))).toContain(`running on ${path}`)
   })
 
   test.each(['the file', 'another link'])(
     'a second server is refused where the first made its database through a link to %s',
-    (to) => {
+    async (to) => {
       const path = newPath()
       symlinkSync(basename(path), `${path}.link`)
       if (to === 'another link') symlinkSync(`${path}.link`, `${path}.other`)
       const link = to === 'another link' ? `${path}.other` : `${path}.link`
       open(link).journal.claim(() => {})
       for (const named of [link, path]) {
-        expect(refusalOf(() => open(named).journal.claim(() => {}))).toContain(`running on ${realpathSync(path)}`)
+        expect(await refusalOf(() => open(named).journal.claim(() => {}))).toContain(`running on ${realpathSync(path)}`)
       }
       expect(statSync(path).mode & 0o077).toBe(0)
     },
@@ -573,7 +576,7 @@ describe('the lock of the server', () => {
     try {
       const { value } = await child.stdout.getReader().read()
       expect(new TextDecoder().decode(value)).toContain('locked')
-      expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
+      expect(await refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
     } finally {
       child.kill('SIGKILL')
       await child.exited
@@ -584,19 +587,19 @@ describe('the lock of the server', () => {
 
 describe('a file that a link leads to', () => {
   /** A file that is whole only together with its log, as a process killed within a checkpoint leaves it. */
-  const halfCopied = (): string => {
-    const path = filled()
+  const halfCopied = async (): Promise<Promise<string>> => {
+    const path = await filled()
     const writer = open(path)
-    for (let i = 0; i < 50; i++) writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    for (let i = 0; i < 50; i++) await writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
     const log = readFileSync(`${path}-wal`)
-    writer.close()
+    await writer.close()
     spoil(path)
     writeFileSync(`${path}-wal`, log)
     return path
   }
 
-  test('is opened and copied with its log', () => {
-    const path = halfCopied()
+  test('is opened and copied with its log', async () => {
+    const path = await halfCopied()
     const link = join(dirname(newPath()), 'link.db')
     symlinkSync(path, link)
     backupStore(link, `${link}.copy`)
@@ -604,8 +607,8 @@ describe('a file that a link leads to', () => {
     expect(open(link).keys.list()).toHaveLength(100)
   })
 
-  test('is replaced where it is', () => {
-    const [path, copy] = [filled('before'), filled('after')]
+  test('is replaced where it is', async () => {
+    const [path, copy] = [await filled('before'), await filled('after')]
     const link = join(dirname(newPath()), 'link.db')
     symlinkSync(path, link)
     restoreStore(copy, link)
@@ -616,17 +619,17 @@ describe('a file that a link leads to', () => {
 
 describe('a file that is no longer at its path', () => {
   /** Resolves once trying to write has the outcome. */
-  const writing = (store: Store) => async (holds: (outcome: unknown) => boolean) => {
-    const attempt = (): unknown => {
+  const writing = (store: SqliteStore) => async (holds: (outcome: unknown) => boolean) => {
+    const attempt = async (): Promise<Promise<unknown>> => {
       try {
-        store.keys.issue(newKey(), ACTOR)
+        await store.keys.issue(newKey(), ACTOR)
         store.journal.write({ opened: [], progressed: [], settled: [] })
         return store.probe()
       } catch (error) {
         return error
       }
     }
-    while (!holds(attempt())) await new Promise(setImmediate)
+    while (!holds(await attempt())) await new Promise(setImmediate)
   }
 
   test.each<[string, (path: string) => void]>([
@@ -640,8 +643,8 @@ describe('a file that is no longer at its path', () => {
     then(path)
     const until = writing(store)
     await until((outcome) => String(outcome).includes('deleted or replaced'))
-    expect(refusalOf(() => store.probe())).toContain(path)
-    expect(refusalOf(() => store.journal.write({ opened: [], progressed: [], settled: [] }))).toContain(path)
+    expect(await refusalOf(() => store.probe())).toContain(path)
+    expect(await refusalOf(() => store.journal.write({ opened: [], progressed: [], settled: [] }))).toContain(path)
     renameSync(`${path}.kept`, path)
     await until((outcome) => outcome === undefined)
     unwatch()
@@ -654,7 +657,7 @@ describe('a file that is no longer at its path', () => {
     const until = writing(store)
     renameSync(`${path}${end}`, `${path}.kept`)
     await until((outcome) => String(outcome).includes('log of the database'))
-    expect(refusalOf(() => store.probe())).toContain(path)
+    expect(await refusalOf(() => store.probe())).toContain(path)
     renameSync(`${path}.kept`, `${path}${end}`)
     await until((outcome) => outcome === undefined)
     unwatch()
@@ -668,7 +671,7 @@ describe('a file that is no longer at its path', () => {
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`)
     await until((outcome) => String(outcome).includes('log of the database'))
     const kept = store.keys.list().length
-    store.close()
+    await store.close()
     expect(open(path).keys.list()).toHaveLength(kept)
   })
 
@@ -677,14 +680,14 @@ describe('a file that is no longer at its path', () => {
     const store = open(path)
     const unwatch = store.watch(5)
     backupStore(path, `${path}.copy`)
-    store.keys.issue(newKey(), ACTOR)
+    await store.keys.issue(newKey(), ACTOR)
     copyFileSync(`${path}.copy`, path)
     const isRefused = (outcome: unknown) => String(outcome).includes('deleted or replaced')
     await writing(store)(isRefused)
     edit(path, 'PRAGMA wal_checkpoint')
     await Bun.sleep(50)
-    expect(refusalOf(() => store.probe())).toContain(path)
-    expect(refusalOf(() => store.prune(0, 1))).toContain(path)
+    expect(await refusalOf(() => store.probe())).toContain(path)
+    expect(await refusalOf(() => store.prune(0, 1))).toContain(path)
     unwatch()
   })
 
@@ -706,14 +709,14 @@ describe('a file that is no longer at its path', () => {
     ['an older copy of itself', (path, copy) => copyFileSync(path, copy)],
     ['half of its beginning', (path, copy) => writeFileSync(copy, readFileSync(path).subarray(0, 50))],
     ['something else', (_, copy) => writeFileSync(copy, 'x'.repeat(10_000))],
-  ])('is told by its beginning where it was overwritten with %s', (_what, make) => {
+  ])('is told by its beginning where it was overwritten with %s', async (_what, make) => {
     const path = newPath()
-    open(path).close()
+    await open(path).close()
     make(path, `${path}.copy`)
     const store = open(path)
     const file = watched(path)
     expect(file.holds()).toBe(true)
-    for (let i = 0; i < 200; i++) store.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
+    for (let i = 0; i < 200; i++) await store.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
     const other = new Database(path)
     other.run('PRAGMA wal_checkpoint')
     other.close()
@@ -723,7 +726,7 @@ describe('a file that is no longer at its path', () => {
     file.close()
   })
 
-  test('is not missed because other programs write to it, change its schema and clear it up', () => {
+  test('is not missed because other programs write to it, change its schema and clear it up', async () => {
     const path = newPath()
     const store = open(path)
     const file = watched(path)
@@ -736,15 +739,15 @@ describe('a file that is no longer at its path', () => {
       'PRAGMA wal_checkpoint(TRUNCATE)',
     ]) {
       other.run(sql)
-      store.keys.issue(newKey(), ACTOR)
+      await store.keys.issue(newKey(), ACTOR)
       expect([sql, file.holds()]).toEqual([sql, true])
     }
     file.close()
     other.close()
   })
 
-  test('is not missed where SQLite gives free pages back', () => {
-    const path = filled()
+  test('is not missed where SQLite gives free pages back', async () => {
+    const path = await filled()
     edit(path, 'PRAGMA auto_vacuum = FULL; VACUUM')
     const file = watched(path)
     expect(file.holds()).toBe(true)
@@ -779,7 +782,7 @@ describe('a full disk', () => {
     async () => {
       const path = join(small ?? '', 'sluice.db')
       const store = open(path)
-      const { key } = store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR)
+      const { key } = await store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR)
       const ledger = createLedger({ store, clock: Date.now, prices: () => () => undefined })
       const reader = new Database(path, { readonly: true })
       reader.run('BEGIN')
@@ -794,15 +797,15 @@ describe('a full disk', () => {
       expect(refused).toMatchObject({ code: 'service_unavailable', cause: { name: 'StoreError' } })
       expect(ledger.isStuck()).toBe(true)
       ledger.settle(held, settlement())
-      ledger.flush()
+      await ledger.flush()
       reader.run('COMMIT')
       reader.close()
       while (ledger.isStuck()) await new Promise((resolve) => setImmediate(resolve))
       await pair()
-      ledger.flush()
-      store.close()
+      await ledger.flush()
+      await store.close()
       const again = open(path)
-      expect(again.exchanges({ limit: 1_000_000 }).some((row) => row.endedAt === null)).toBe(false)
+      expect((await again.exchanges({ limit: 1_000_000 })).some((row) => row.endedAt === null)).toBe(false)
       createLedger({ store: again, clock: Date.now, prices: () => () => undefined })
     },
     60_000,
@@ -810,19 +813,21 @@ describe('a full disk', () => {
 
   test.skipIf(disk === undefined)(
     'is named where a change or a copy finds it, and changes go on once there is room',
-    () => {
+    async () => {
       const path = join(disk ?? '', 'sluice.db')
       const store = open(path)
       const large = newPath()
       const elsewhere = open(large)
-      const many = (of: typeof store) => {
-        for (let i = 0; i < 2_000; i++) of.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
+      const many = async (of: typeof store) => {
+        for (let i = 0; i < 2_000; i++) await of.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
       }
-      expect(refusalOf(() => many(store))).toBe(`The disk of the database ${path} is full; make room and try again.`)
+      expect(await refusalOf(() => many(store))).toBe(
+        `The disk of the database ${path} is full; make room and try again.`,
+      )
       const kept = store.keys.list().length
-      many(elsewhere)
+      await many(elsewhere)
       const copy = join(disk ?? '', 'copy.db')
-      expect(refusalOf(() => backupStore(large, copy))).toContain(`${copy} is full`)
+      expect(await refusalOf(() => backupStore(large, copy))).toContain(`${copy} is full`)
       expect(readdirSync(disk ?? '').filter((name) => name.startsWith('copy'))).toEqual([])
       const { id: keyId } = store.keys.list()[0] ?? { id: '' }
       store.journal.claim(() => {})
@@ -836,11 +841,11 @@ describe('a full disk', () => {
           })
         }
       }
-      expect(refusalOf(reserve)).toBe(`The disk of the database ${path} is full; make room and try again.`)
+      expect(await refusalOf(reserve)).toBe(`The disk of the database ${path} is full; make room and try again.`)
       Bun.spawnSync(['mount', '-o', 'remount,size=8m', disk ?? ''])
-      store.keys.issue(newKey(), ACTOR)
+      await store.keys.issue(newKey(), ACTOR)
       expect(store.keys.list()).toHaveLength(kept + 1)
-      store.close()
+      await store.close()
       expect(open(path).keys.list()).toHaveLength(kept + 1)
     },
   )

@@ -7,7 +7,7 @@ import { UTC } from '../../src/lib/calendar.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { answerBeside, type InsightQueries } from '../../src/store/sqlite/insight.ts'
 import { createInsight } from '../../src/store/sqlite/insight-beside.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
 
@@ -16,7 +16,9 @@ afterEach(cleanUp)
 const filled = async () => {
   const path = newPath()
   const store = open(path)
-  const keys = [1, 2].map(() => store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR).key)
+  const keys = await Promise.all(
+    [1, 2].map(async () => (await store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)).key),
+  )
   const { ledger, reserve } = bench(store)
   for (let i = 0; i < 40; i++) {
     const key = keys[i % 2]
@@ -24,12 +26,12 @@ const filled = async () => {
     const reservation = await reserve(ask(key))
     if (i % 5 > 0) ledger.settle(reservation, settlement({ outcome: i % 3 === 0 ? 'failed' : 'done' }))
   }
-  ledger.flush()
+  await ledger.flush()
   return { path, store, ids: keys.map(({ id }) => id) }
 }
 
 /** Each query in some form. */
-const everything = (store: Store, ids: string[]) =>
+const everything = (store: SqliteStore, ids: string[]) =>
   Promise.all([
     ...(['none', 'model', 'key'] as const).map((by) =>
       store.insight.series({
@@ -50,7 +52,7 @@ const everything = (store: Store, ids: string[]) =>
     store.insight.unfinished({ since: NOW - DAY, until: NOW + DAY, keyIds: ids.slice(0, 1) }),
   ])
 
-const threaded = (path: string): Store => openStore(path, { clock: () => NOW, large: 0 })
+const threaded = (path: string): SqliteStore => openStore(path, { clock: () => NOW, large: 0 })
 
 test('a thread answers every query as the own connection does', async () => {
   const { path, store, ids } = await filled()
@@ -58,7 +60,7 @@ test('a thread answers every query as the own connection does', async () => {
   try {
     expect(await everything(beside, ids)).toEqual(await everything(store, ids))
   } finally {
-    beside.close()
+    await beside.close()
   }
 })
 
@@ -97,17 +99,17 @@ describe('what settles while a query is read', () => {
   const settledAt = async (statement: string) => {
     const path = newPath()
     const store = open(path)
-    const { key } = store.keys.issue(newKey(), ACTOR)
+    const { key } = await store.keys.issue(newKey(), ACTOR)
     const { ledger, reserve } = bench(store)
     ledger.settle(await reserve(ask(key)), settlement())
-    ledger.flush()
+    await ledger.flush()
     const left = await Promise.all([1, 2, 3].map(() => reserve(ask(key))))
     const db = new Database(path, { readonly: true })
     const query = db.query.bind(db)
     db.query = ((text: string) => {
       if (text.includes(statement)) {
         for (const reservation of left.splice(0)) ledger.settle(reservation, settlement())
-        ledger.flush()
+        void ledger.flush()
       }
       return query(text)
     }) as typeof db.query
@@ -138,7 +140,7 @@ describe('the own connection answers', () => {
       for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`)
       expect(await everything(beside, ids)).toEqual(before)
     } finally {
-      beside.close()
+      await beside.close()
     }
   })
 })

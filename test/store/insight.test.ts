@@ -19,7 +19,9 @@ type Made = { key: number; model: string; outcome: Outcome | 'open' | 'kept out'
 const fill = async (made: readonly Made[]) => {
   const time = { now: NOW }
   const store = open(':memory:', () => time.now)
-  const keys = [0, 1, 2].map(() => store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR).key)
+  const keys = await Promise.all(
+    [0, 1, 2].map(async () => (await store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR)).key),
+  )
   const ledger = createLedger({ store, clock: () => time.now, prices: () => () => undefined })
   for (const [i, { key, model, outcome, after }] of made.entries()) {
     time.now += after
@@ -27,16 +29,16 @@ const fill = async (made: readonly Made[]) => {
     const owner = keys[key]
     if (owner === undefined) throw new Error('no such key')
     if (outcome === 'kept out') {
-      store.refusals.write([refusalOf({ id: `x${i}`, keyId: owner.id, at: time.now, model })], [])
+      await store.refusals.write([refusalOf({ id: `x${i}`, keyId: owner.id, at: time.now, model })], [])
       continue
     }
     const reserving = ledger.reserve({ ...ask, exchangeId: `x${i}`, key: owner, model })
-    ledger.flush()
+    await ledger.flush()
     const reservation = await reserving
     if (outcome === 'open') continue
     ledger.settle(reservation, { outcome, usage: { input: 1 }, estimated: false, status: 200, attempts: 1, totalMs: 1 })
   }
-  ledger.flush()
+  await ledger.flush()
   return { store, keys }
 }
 
@@ -110,9 +112,9 @@ describe('exchanges of keys among many of others', () => {
   const MINE = 'key_mine'
 
   /** `key_mine` has the rows of RARE, `key_other` all others; every seventh failed. `noted`: blocks know their keys. */
-  const many = (noted: boolean) => {
+  const many = async (noted: boolean) => {
     const path = newPath()
-    open(path).close()
+    await open(path).close()
     const db = new Database(path)
     db.run('PRAGMA synchronous = OFF')
     db.run(
@@ -131,7 +133,7 @@ describe('exchanges of keys among many of others', () => {
 
   test('are found though the first write of their block failed half way', async () => {
     const store = open()
-    const { key } = store.keys.issue(newKey(), ACTOR)
+    const { key } = await store.keys.issue(newKey(), ACTOR)
     const begun: OpenExchange = {
       ...{ row: 0, exchangeId: 'x', keyId: key.id, model: 'a', wire: 'messages', stream: false },
       ...{ startedAt: NOW, inputEstimate: 1, reserved: 1, reservedMicroUsd: 0, budgets: [] },
@@ -151,9 +153,9 @@ describe('exchanges of keys among many of others', () => {
 
   test('are found in one page where their blocks are listed, and in short pages where any block may hold them', async () => {
     const wanted = RARE.toReversed()
-    const noted = many(true)
+    const noted = await many(true)
     expect(await noted.insight.exchangePage({ limit: 3, keyIds: [MINE] })).toMatchObject({ next: undefined })
-    const unknown = many(false)
+    const unknown = await many(false)
     const { rows, next } = await unknown.insight.exchangePage({ limit: 3, keyIds: [MINE] })
     expect(rows.map(({ row }) => row)).toEqual(wanted.slice(0, 1))
     expect(next).toBe(57 * BLOCK_ROWS)
@@ -168,7 +170,7 @@ describe('exchanges of keys among many of others', () => {
   }, 30_000)
 
   test('of very many keys are looked up in steps', async () => {
-    const store = many(true)
+    const store = await many(true)
     const crowd = [...Array.from({ length: 1_000 }, (_, i) => `key_${i}`), MINE]
     const { rows, next } = await store.insight.exchangePage({ limit: 3, keyIds: crowd })
     expect(rows.map(({ row }) => row)).toEqual([ROWS - 1])

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import type { AnswerStore, Piece } from '../../src/ledger/kept-answers.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { ACTOR, cleanUp, DAY, NOW, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
@@ -29,103 +29,103 @@ const rowsOf = (path: string): Record<string, number> => {
 }
 const NOTHING = { kept_conversations: 0, kept_answers: 0, kept_pieces: 0, kept_items: 0, bytes: 0 }
 
-const sweepAll = ({ answers }: Store): number => {
+const sweepAll = async ({ answers }: SqliteStore): Promise<number> => {
   let rounds = 0
-  while (answers.sweep(5) > 0) rounds++
+  while ((await answers.sweep(5)) > 0) rounds++
   return rounds
 }
 
-test('an answer is found by another process that opens the database, a large one written ahead too', () => {
+test('an answer is found by another process that opens the database, a large one written ahead too', async () => {
   const path = newPath()
   const { answers } = open(path)
-  keep(answers, 'small')
-  const staged = answers.stage?.(undefined, pieces(3))
-  answers.stage?.(staged, [{ part: 'input', text: 'end' }])
-  expect(answers.find('k', 'large')).toBeUndefined()
-  answers.keep(
+  await keep(answers, 'small')
+  const staged = await answers.stage?.(undefined, pieces(3))
+  await answers.stage?.(staged, [{ part: 'input', text: 'end' }])
+  expect(await answers.find('k', 'large')).toBeUndefined()
+  await answers.keep(
     { keyId: 'k', id: 'large', previous: 'small', items: [] },
     [{ part: 'output', text: 'said' }],
     BOUNDS,
     staged,
   )
   const other = open(path).answers
-  const found = other.find('k', 'large')
+  const found = await other.find('k', 'large')
   expect(found?.previous).toBe('small')
-  expect(other.read(found?.row ?? 0, 'input', 0, 9).map((text) => text.replaceAll('.', ''))).toEqual([
+  expect((await other.read(found?.row ?? 0, 'input', 0, 9)).map((text) => text.replaceAll('.', ''))).toEqual([
     '0',
     '1',
     '2',
     'end',
   ])
-  expect(other.read(found?.row ?? 0, 'input', 2, 1)).toHaveLength(1)
-  expect(other.read(found?.row ?? 0, 'output', 0, 9)).toEqual(['said'])
-  expect(other.withItem('k', 'item_small')?.id).toBe('small')
+  expect(await other.read(found?.row ?? 0, 'input', 2, 1)).toHaveLength(1)
+  expect(await other.read(found?.row ?? 0, 'output', 0, 9)).toEqual(['said'])
+  expect((await other.withItem('k', 'item_small'))?.id).toBe('small')
 })
 
-test('what was used last before the retention is forgotten with all that continues it, and removed in steps', () => {
+test('what was used last before the retention is forgotten with all that continues it, and removed in steps', async () => {
   const path = newPath()
   let now = NOW
   const store = open(path, () => now)
-  keep(store.answers, 'old', { size: 30 })
-  keep(store.answers, 'used')
+  await keep(store.answers, 'old', { size: 30 })
+  await keep(store.answers, 'used')
   now += 2 * DAY
-  keep(store.answers, 'later', { previous: 'used' })
-  expect(store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
-  expect(store.answers.find('k', 'old')).toBeUndefined()
-  expect(store.answers.withItem('k', 'item_old')).toBeUndefined()
-  expect(store.answers.find('k', 'used')?.id).toBe('used')
-  expect(sweepAll(store)).toBeGreaterThan(4)
+  await keep(store.answers, 'later', { previous: 'used' })
+  expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
+  expect(await store.answers.find('k', 'old')).toBeUndefined()
+  expect(await store.answers.withItem('k', 'item_old')).toBeUndefined()
+  expect((await store.answers.find('k', 'used'))?.id).toBe('used')
+  expect(await sweepAll(store)).toBeGreaterThan(4)
   now += 2 * DAY
-  expect(store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
-  sweepAll(store)
+  expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
+  await sweepAll(store)
   expect(rowsOf(path)).toEqual(NOTHING)
 })
 
-test('those of a revoked key are forgotten, and those past bounds that were set lower', () => {
+test('those of a revoked key are forgotten, and those past bounds that were set lower', async () => {
   const path = newPath()
   const store = open(path)
-  const { key } = store.keys.issue(newKey(), ACTOR)
-  for (const id of ['a', 'b', 'c']) keep(store.answers, id, { keyId: key.id })
-  for (const id of ['a', 'b', 'c']) keep(store.answers, id, { keyId: 'other' })
-  store.keys.revoke(key.id, ACTOR)
-  expect(store.answers.prune(0, BOUNDS, 2)).toBe(2)
-  expect(store.answers.prune(0, BOUNDS, 10)).toBe(1)
-  expect(store.answers.find(key.id, 'c')).toBeUndefined()
-  expect(store.answers.prune(0, { ...BOUNDS, perKey: 1_500 }, 10)).toBe(2)
-  expect(store.answers.find('other', 'c')?.id).toBe('c')
-  expect(store.answers.prune(0, { ...BOUNDS, total: 100 }, 10)).toBe(1)
-  sweepAll(store)
+  const { key } = await store.keys.issue(newKey(), ACTOR)
+  for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: key.id })
+  for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: 'other' })
+  await store.keys.revoke(key.id, ACTOR)
+  expect(await store.answers.prune(0, BOUNDS, 2)).toBe(2)
+  expect(await store.answers.prune(0, BOUNDS, 10)).toBe(1)
+  expect(await store.answers.find(key.id, 'c')).toBeUndefined()
+  expect(await store.answers.prune(0, { ...BOUNDS, perKey: 1_500 }, 10)).toBe(2)
+  expect((await store.answers.find('other', 'c'))?.id).toBe('c')
+  expect(await store.answers.prune(0, { ...BOUNDS, total: 100 }, 10)).toBe(1)
+  await sweepAll(store)
   expect(rowsOf(path)).toEqual(NOTHING)
 })
 
-test('what was forgotten never piles up, whoever prunes or not', () => {
+test('what was forgotten never piles up, whoever prunes or not', async () => {
   const path = newPath()
   const { answers } = open(path)
   const bounds = { perKey: 20_000, total: 20_000 }
-  for (let at = 0; at < 200; at++) answers.keep({ keyId: 'k', id: `a${at}`, items: [] }, pieces(5), bounds)
+  for (let at = 0; at < 200; at++) await answers.keep({ keyId: 'k', id: `a${at}`, items: [] }, pieces(5), bounds)
   expect(rowsOf(path).kept_pieces).toBeLessThan(150)
 })
 
-test('pieces of an answer that a killed process was writing are removed the next day', () => {
+test('pieces of an answer that a killed process was writing are removed the next day', async () => {
   const path = newPath()
   let now = NOW
   const store = open(path, () => now)
-  store.answers.stage?.(undefined, pieces(12))
+  await store.answers.stage?.(undefined, pieces(12))
   now += DAY / 2
-  expect(store.answers.sweep(50)).toBe(0)
+  expect(await store.answers.sweep(50)).toBe(0)
   now += DAY
-  sweepAll(store)
+  await sweepAll(store)
   expect(rowsOf(path)).toEqual(NOTHING)
 })
 
-test('a deleted answer leaves nothing of itself, and the others of its conversation stay', () => {
+test('a deleted answer leaves nothing of itself, and the others of its conversation stay', async () => {
   const path = newPath()
   const store = open(path)
-  keep(store.answers, 'a')
-  keep(store.answers, 'b', { previous: 'a' })
+  await keep(store.answers, 'a')
+  await keep(store.answers, 'b', { previous: 'a' })
   const whole = rowsOf(path).bytes
-  expect(store.answers.forget('k', 'a')).toBe(true)
-  sweepAll(store)
+  expect(await store.answers.forget('k', 'a')).toBe(true)
+  await sweepAll(store)
   expect(rowsOf(path)).toMatchObject({
     kept_conversations: 1,
     kept_answers: 1,

@@ -22,8 +22,8 @@ const count = (keyId: string, code: string, times: number, hour = NOW): RefusedC
 test('the latest thousand of each key are kept, whatever others are refused', async () => {
   const store = served()
   const many = Array.from({ length: KEPT_OF_KEY + 250 }, (_, i) => refusalOf({ id: `many${i}`, at: NOW + i }))
-  store.refusals.write([refusalOf({ id: 'one', keyId: 'key_b' })], [])
-  for (let at = 0; at < many.length; at += 125) store.refusals.write(many.slice(at, at + 125), [])
+  await store.refusals.write([refusalOf({ id: 'one', keyId: 'key_b' })], [])
+  for (let at = 0; at < many.length; at += 125) await store.refusals.write(many.slice(at, at + 125), [])
   const pages = async (keyId: string): Promise<string[]> => {
     const ids: string[] = []
     for (let before: number | undefined; ; ) {
@@ -40,8 +40,8 @@ test('the latest thousand of each key are kept, whatever others are refused', as
       .reverse(),
   )
   expect(await pages('key_b')).toEqual(['one'])
-  expect(store.exchanges({ limit: 1, id: 'many249' })).toEqual([])
-  expect(store.exchanges({ limit: 1, id: 'many250' })).toMatchObject([
+  expect(await store.exchanges({ limit: 1, id: 'many249' })).toEqual([])
+  expect(await store.exchanges({ limit: 1, id: 'many250' })).toMatchObject([
     { outcome: 'refused', status: 429, refusal: { failed: 'rate limit', told: 'Too many.', path: '/v1/messages' } },
   ])
 })
@@ -63,7 +63,7 @@ test('the counts of keys and of all are the sums of what was written, by code an
       async (made, ago, keyIds) => {
         const store = served()
         for (const { keyId, code, count: times, ago: hours } of made)
-          store.refusals.write([], [count(keyId, code, times, NOW - hours * HOUR)])
+          await store.refusals.write([], [count(keyId, code, times, NOW - hours * HOUR)])
         const told = await store.insight.refused({ since: NOW - ago * HOUR, until: NOW + HOUR, keyIds })
         const wanted = (code: string) =>
           made
@@ -80,14 +80,14 @@ test('the counts of keys and of all are the sums of what was written, by code an
 test('a restart goes on in the series of rows, so that what comes later stands above', async () => {
   const path = newPath()
   const before = served(path)
-  before.refusals.write([refusalOf({ id: 'early' })], [])
-  before.close()
+  await before.refusals.write([refusalOf({ id: 'early' })], [])
+  await before.close()
   const store = open(path)
-  const { key } = store.keys.issue(newKey(), ACTOR)
+  const { key } = await store.keys.issue(newKey(), ACTOR)
   const ledger = createLedger({ store, clock: () => NOW, prices: () => () => undefined })
   const ask = { wire: 'messages', stream: false, inputEstimate: 1, outputCap: 1, maxOutput: 1 } as const
   const reserving = ledger.reserve({ ...ask, exchangeId: 'late', key, model: 'm' })
-  ledger.flush()
+  await ledger.flush()
   await reserving
   expect((await store.insight.exchangePage({ limit: 5 })).rows.map(({ id }) => id)).toEqual(['late', 'early'])
 })
@@ -95,11 +95,11 @@ test('a restart goes on in the series of rows, so that what comes later stands a
 test('they go with the exchanges of their time; the counts of all keys together stay', async () => {
   const store = served()
   const old = NOW - 10 * DAY
-  store.refusals.write(
+  await store.refusals.write(
     [refusalOf({ id: 'old', at: old }), refusalOf({ id: 'new' })],
     [count('key_a', 'x', 3, old), count('key_a', 'x', 4)],
   )
-  while (store.prune(NOW - DAY, 20) === 20);
+  while ((await store.prune(NOW - DAY, 20)) === 20);
   expect((await store.insight.exchangePage({ limit: 5 })).rows.map(({ id }) => id)).toEqual(['new'])
   const all = { since: 0, until: NOW + DAY }
   expect(await store.insight.refused({ ...all, keyIds: ['key_a'] })).toEqual([{ code: 'x', count: 4 }])

@@ -52,8 +52,9 @@ test('migration moves the open exchanges of an older database, loses none, and t
     VALUES (3, 'req_3', ${NOW}, ${begun}, 'failed', 0)`)
   db.close()
   const store = open(path)
-  const seen = () => store.exchanges({ limit: 9 }).map(({ row, id, outcome, input }) => [row, id, outcome, input])
-  expect(seen()).toEqual([
+  const seen = async () =>
+    (await store.exchanges({ limit: 9 })).map(({ row, id, outcome, input }) => [row, id, outcome, input])
+  expect(await seen()).toEqual([
     [3, 'req_3', 'failed', 0],
     [2, 'req_2', null, 5],
     [1, 'req_1', 'done', 7],
@@ -62,9 +63,9 @@ test('migration moves the open exchanges of an older database, loses none, and t
   const page = async (id: string) =>
     (await store.insight.exchangePage({ limit: 9, keyIds: [id] })).rows.map(({ row }) => row)
   expect([await page('key_1'), await page('key_2')]).toEqual([[3, 2, 1], []])
-  expect(store.lastUsed(['key_1']).get('key_1')).toBe(NOW)
+  expect((await store.lastUsed(['key_1'])).get('key_1')).toBe(NOW)
   bench(store)
   expect(await page('key_1')).toEqual([3, 2, 1])
-  expect(seen()[1]).toEqual([2, 'req_2', 'failed', 5])
+  expect((await seen())[1]).toEqual([2, 'req_2', 'failed', 5])
   expect(store.keys.get('key_1')?.tokensUsed).toBe(12)
 })

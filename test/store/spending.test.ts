@@ -34,12 +34,14 @@ const fill = async (made: readonly Made[], restartAfter: number) => {
   const path = newPath()
   const time = { now: NOW }
   let store = open(path, () => time.now)
-  const team = store.teams.add({ name: 'crew' }, ACTOR)
+  const team = await store.teams.add({ name: 'crew' }, ACTOR)
   const member = (name: string, teamId: string | null) =>
     store.members.add({ name, role: 'member', limits: DEFAULT_LIMITS, passwordHash: 'x', teamId }, ACTOR)
-  const [ann, bob] = [member('Ann', team.id), member('Bob', null)]
+  const [ann, bob] = [await member('Ann', team.id), await member('Bob', null)]
   const owners = [ann.id, ann.id, bob.id, undefined]
-  const keys = owners.map((ownerId) => store.keys.issue(newKey({ ownerId, tokensTotal: 1e12 }), ACTOR).key)
+  const keys = await Promise.all(
+    owners.map(async (ownerId) => (await store.keys.issue(newKey({ ownerId, tokensTotal: 1e12 }), ACTOR)).key),
+  )
   const begin = () => createLedger({ store, clock: () => time.now, prices: () => () => PRICE })
   let ledger = begin()
   for (const [i, each] of [...made].sort((a, b) => a.hour - b.hour).entries()) {
@@ -50,19 +52,19 @@ const fill = async (made: readonly Made[], restartAfter: number) => {
       ...{ exchangeId: `x${i}`, key, model: each.model, wire: 'messages', stream: false },
       ...{ inputEstimate: 1, outputCap: 100, maxOutput: 100, tag: each.tag },
     })
-    ledger.flush()
+    await ledger.flush()
     const [provider, account] = each.account?.split('/') ?? []
     ledger.settle(await reserving, {
       ...{ outcome: each.outcome as 'done', usage: { input: each.input, output: each.output }, estimated: false },
       ...{ status: 200, attempts: 1, totalMs: 1, provider, account },
     })
     if (i !== restartAfter) continue
-    ledger.flush()
-    store.close()
+    await ledger.flush()
+    await store.close()
     store = open(path, () => time.now)
     ledger = begin()
   }
-  ledger.flush()
+  await ledger.flush()
   const groups: Record<UsageBy, (each: Made) => string> = {
     model: ({ model }) => model,
     key: ({ key }) => keys[key]?.id ?? '',
@@ -116,7 +118,7 @@ test(
             const keyIds = ofAll ? undefined : asked?.map((i) => keys[i]?.id ?? '')
             const mine = inTime.filter(({ key }) => keyIds === undefined || asked?.includes(key))
             const wanted = plain(mine, groups[by])
-            expect([by, told(store.usage({ by, sinceMs: since, keyIds }).rows)]).toEqual([by, wanted])
+            expect([by, told((await store.usage({ by, sinceMs: since, keyIds })).rows)]).toEqual([by, wanted])
             if (by === 'day' || (by === 'key' && keyIds === undefined)) continue
             for (const step of by === 'tag' ? (['day'] as const) : (['day', 'hour'] as const)) {
               const rows = await store.insight.series({ step, by, since, until, keyIds })
@@ -126,7 +128,7 @@ test(
               for (const { at } of rows) expect(at % (step === 'day' ? DAY : HOUR)).toBe(0)
             }
           }
-          store.close()
+          await store.close()
         },
       ),
       { numRuns: 40 },
@@ -140,15 +142,17 @@ test('what was spent before accounts were told apart is of none, and in the whol
   const db = new Database(path)
   db.run('UPDATE usage_accounts SET requests = 0, input = input - 4, cost_micro_usd = cost_micro_usd - 20')
   db.close()
-  expect(told(store.usage({ by: 'account' }).rows)).toMatchObject({ '': { requests: 1, input: 4, costMicroUsd: 20 } })
-  const whole = store.usage({ by: 'account' }).rows.reduce((sum, row) => sum + totalTokens(row), 0)
+  expect(told((await store.usage({ by: 'account' })).rows)).toMatchObject({
+    '': { requests: 1, input: 4, costMicroUsd: 20 },
+  })
+  const whole = (await store.usage({ by: 'account' })).rows.reduce((sum, row) => sum + totalTokens(row), 0)
   expect(whole).toBe(10)
 })
 
-test('what a killed process had not added to the sums is added by the next start, by account and tag too', () => {
+test('what a killed process had not added to the sums is added by the next start, by account and tag too', async () => {
   const path = newPath()
   const before = open(path)
-  const { key } = before.keys.issue(newKey(), ACTOR)
+  const { key } = await before.keys.issue(newKey(), ACTOR)
   const begun: OpenExchange = {
     ...{ row: 0, exchangeId: 'x', keyId: key.id, model: 'a', wire: 'messages', stream: false, startedAt: NOW },
     ...{ inputEstimate: 1, reserved: 1, reservedMicroUsd: 0, budgets: [], tag: 'red' },
@@ -164,11 +168,13 @@ test('what a killed process had not added to the sums is added by the next start
   before.journal.claim(() => undefined)
   before.journal.write({ opened: [begun], progressed: [], settled: [] })
   before.journal.write({ opened: [], progressed: [], ended: [settled], settled: [] })
-  before.close()
+  await before.close()
   const store = open(path)
-  createLedger({ store, clock: () => NOW, prices: () => () => PRICE }).flush()
-  expect(told(store.usage({ by: 'account' }).rows)).toMatchObject({ 'p/one': { requests: 1, input: 7 } })
-  expect(told(store.usage({ by: 'tag' }).rows)).toMatchObject({ red: { requests: 1, input: 7, costMicroUsd: 35 } })
+  await createLedger({ store, clock: () => NOW, prices: () => () => PRICE }).flush()
+  expect(told((await store.usage({ by: 'account' })).rows)).toMatchObject({ 'p/one': { requests: 1, input: 7 } })
+  expect(told((await store.usage({ by: 'tag' })).rows)).toMatchObject({
+    red: { requests: 1, input: 7, costMicroUsd: 35 },
+  })
 })
 
 test('a key that makes up tags has a hundred a day, the rest together; the next day it has others', async () => {
@@ -182,7 +188,7 @@ test('a key that makes up tags has a hundred a day, the rest together; the next 
   ]
   // A restart in between goes on with those it had.
   const { store } = await fill(many, 60)
-  const rows = store.usage({ by: 'tag' }).rows.filter(({ requests }) => requests > 0)
+  const rows = (await store.usage({ by: 'tag' })).rows.filter(({ requests }) => requests > 0)
   expect(rows).toHaveLength(121)
   expect(rows.find(({ group }) => group === OTHER_TAGS)?.requests).toBe(30)
   expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(150)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
 import type { Refusal } from '../../src/store/refusals.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 
 export const NOW = Date.UTC(2026, 8, 1, 12)
 export const HOUR = 3_600_000
@@ -19,11 +19,11 @@ export const newKey = (more: Partial<NewKey> = {}): NewKey => ({
 })
 
 const folders: string[] = []
-const stores: Store[] = []
+const stores: SqliteStore[] = []
 
 /** Closes the stores of a test and removes their files: each test file gives it to its own `afterEach`. */
-export const cleanUp = (): void => {
-  for (const store of stores.splice(0)) store.close()
+export const cleanUp = async (): Promise<void> => {
+  for (const store of stores.splice(0)) await store.close()
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
@@ -35,13 +35,13 @@ export const newPath = (): string => {
 }
 
 /** An open store, closed after the test unless it was closed before. */
-export const open = (path = ':memory:', clock: () => number = () => NOW): Store => {
+export const open = (path = ':memory:', clock: () => number = () => NOW): SqliteStore => {
   const store = openStore(path, { clock })
   let closed = false
-  const once: Store = {
+  const once: SqliteStore = {
     ...store,
-    close() {
-      if (!closed) store.close()
+    async close() {
+      if (!closed) await store.close()
       closed = true
     },
   }

@@ -24,7 +24,9 @@ test('unfinished answers are counted whatever else there is', () =>
       async (rows, from, hours) => {
         const time = { now: NOW }
         const store = open(':memory:', () => time.now)
-        const keys = [0, 1].map(() => store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR).key)
+        const keys = await Promise.all(
+          [0, 1].map(async () => (await store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR)).key),
+        )
         const ledger = createLedger({ store, clock: () => time.now, prices: () => () => undefined })
         const at: number[] = []
         for (const [i, { key, outcome, estimated, input, after }] of rows.entries()) {
@@ -41,10 +43,10 @@ test('unfinished answers are counted whatever else there is', () =>
             model: 'a',
           } as const
           const reserving = ledger.reserve({ ...ask, exchangeId: `x${i}`, key: owner })
-          ledger.flush()
+          await ledger.flush()
           ledger.settle(await reserving, { outcome, usage: { input }, estimated, status: 200, attempts: 1, totalMs: 1 })
         }
-        ledger.flush()
+        await ledger.flush()
         const [first] = keys
         if (first === undefined) throw new Error('no such key')
         const [since, until] = [NOW + from * HOUR, NOW + (from + hours) * HOUR]
@@ -63,7 +65,7 @@ test('unfinished answers are counted whatever else there is', () =>
           tokens: due.reduce((sum, { input }) => sum + input, 0),
           whole: true,
         })
-        store.close()
+        await store.close()
       },
     ),
     { numRuns: 40 },
@@ -71,7 +73,7 @@ test('unfinished answers are counted whatever else there is', () =>
 
 test('of a key that was never used there is nothing', async () => {
   const store = open(':memory:', () => NOW)
-  const { key } = store.keys.issue(newKey(), ACTOR)
+  const { key } = await store.keys.issue(newKey(), ACTOR)
   expect(await store.insight.unfinished({ since: NOW - DAY, until: NOW, keyIds: [key.id] })).toEqual({
     ...{ requests: 0, tokens: 0, whole: true },
   })

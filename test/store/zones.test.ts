@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { calendarOf, dateOf, dayAfter, UTC } from '../../src/lib/calendar.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { SqliteStore } from '../../src/store/store.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, HOUR, newKey, newPath } from './support.ts'
 
@@ -18,24 +18,24 @@ const shownIn = (zone: string) => {
   return (at: number): string => format.format(at)
 }
 
-const close = (store: Store): void => store.close()
+const close = (store: SqliteStore): Promise<void> => store.close()
 
 /** Exchanges of one key at these times, in their order, a token of input more for each. */
 const record = async (path: string, zone: string, times: readonly number[], keyId?: string): Promise<string> => {
   const time = { now: times[0] ?? 0 }
   const store = openStore(path, { clock: () => time.now, calendar: calendarOf(zone) ?? UTC })
-  const id = keyId ?? store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR).key.id
+  const id = keyId ?? (await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)).key.id
   const { ledger } = bench(store, () => time.now)
   for (const at of times) {
     time.now = at
     const key = store.keys.get(id)
     if (key === undefined) throw new Error('no key')
     const reserving = ledger.reserve(ask(key))
-    ledger.flush()
+    await ledger.flush()
     ledger.settle(await reserving, settlement({ usage: { input: 1 }, serverTools: { web_search: 1 } }))
-    ledger.flush()
+    await ledger.flush()
   }
-  close(store)
+  await close(store)
   return id
 }
 
@@ -81,14 +81,14 @@ describe.each(ZONES)('in %s', (zone) => {
         const path = newPath()
         const id = await record(path, zone, times)
         const store = openStore(path, { calendar })
-        const byDay = (keyIds?: string[], sinceMs?: number, untilMs?: number) =>
+        const byDay = async (keyIds?: string[], sinceMs?: number, untilMs?: number) =>
           Object.fromEntries(
-            store.usage({ by: 'day', keyIds, sinceMs, untilMs }).rows.map((row) => [row.group, row.requests]),
+            (await store.usage({ by: 'day', keyIds, sinceMs, untilMs })).rows.map((row) => [row.group, row.requests]),
           )
         const whole = counted(times, dateIn)
-        expect(byDay()).toEqual(whole)
-        expect(byDay([id])).toEqual(whole)
-        const tools = store.usage({ by: 'day' }).rows.map((row) => [row.group, row.serverTools?.web_search])
+        expect(await byDay()).toEqual(whole)
+        expect(await byDay([id])).toEqual(whole)
+        const tools = (await store.usage({ by: 'day' })).rows.map((row) => [row.group, row.serverTools?.web_search])
         expect(Object.fromEntries(tools)).toEqual(whole)
         // From an hour on, and up to the end of a day.
         const since = calendar.hourOf(from + (cut / 1000) * (at - from))
@@ -96,15 +96,15 @@ describe.each(ZONES)('in %s', (zone) => {
           times.filter((time) => time >= since),
           dateIn,
         )
-        expect(byDay(undefined, since)).toEqual(later)
-        expect(byDay([id], since)).toEqual(later)
+        expect(await byDay(undefined, since)).toEqual(later)
+        expect(await byDay([id], since)).toEqual(later)
         const endDay = calendar.dayOf(since)
         const earlier = counted(
           times.filter((time) => calendar.dayOf(time) < endDay),
           dateIn,
         )
-        expect(byDay([id], undefined, calendar.startOf(endDay))).toEqual(earlier)
-        expect(byDay(undefined, undefined, calendar.startOf(endDay))).toEqual(earlier)
+        expect(await byDay([id], undefined, calendar.startOf(endDay))).toEqual(earlier)
+        expect(await byDay(undefined, undefined, calendar.startOf(endDay))).toEqual(earlier)
         const [first, last] = [calendar.dayOf(from), dayAfter(calendar.dayOf(at))]
         for (const keyIds of [undefined, [id]])
           for (const step of ['day', 'hour'] as const) {
@@ -116,7 +116,7 @@ describe.each(ZONES)('in %s', (zone) => {
               counted(times, (time) => `${start(time)}`),
             )
           }
-        close(store)
+        await close(store)
       }),
       { numRuns: 8 },
     )
@@ -130,8 +130,11 @@ test('sums go by another zone from when it is set, and what was summed before st
   const id = await record(path, 'UTC', [before])
   await record(path, 'Asia/Phnom_Penh', [after], id)
   const store = openStore(path, { calendar: calendarOf('Asia/Phnom_Penh') ?? UTC })
-  expect(store.usage({ by: 'day', keyIds: [id] }).rows.map(({ group }) => group)).toEqual(['2026-11-01', '2026-11-06'])
+  expect((await store.usage({ by: 'day', keyIds: [id] })).rows.map(({ group }) => group)).toEqual([
+    '2026-11-01',
+    '2026-11-06',
+  ])
   // The whole gateway's are kept by the hour, and can be counted anew.
-  expect(store.usage({ by: 'day' }).rows.map(({ group }) => group)).toEqual(['2026-11-02', '2026-11-06'])
-  close(store)
+  expect((await store.usage({ by: 'day' })).rows.map(({ group }) => group)).toEqual(['2026-11-02', '2026-11-06'])
+  await close(store)
 })

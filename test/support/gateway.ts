@@ -7,10 +7,15 @@ import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
+import type { Journal } from '../../src/ledger/journal.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { type Server, startServer } from '../../src/server/serve.ts'
+import type { SqliteStore, Store } from '../../src/store/store.ts'
 import { silentLog } from './silent-log.ts'
+
+/** The books of a gateway that keeps them itself. */
+export const journalOf = ({ store }: { store: Store }): Journal => (store as SqliteStore).journal
 
 export type TestGateway = {
   url: string
@@ -18,7 +23,7 @@ export type TestGateway = {
   /** The secret of a key with room for everything. */
   secret: string
   config: Config
-  issue(input?: Partial<NewKey>): { id: string; secret: string }
+  issue(input?: Partial<NewKey>): Promise<{ id: string; secret: string }>
   /** POST JSON with the key. A string goes out as it is. */
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
   get(path: string, headers?: Record<string, string>): Promise<Response>
@@ -72,8 +77,8 @@ export const startGateway = async ({
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const whole: Config = { ...loaded.config, drainMs: 1_000, ...config }
   const server = await startServer(whole, { err: () => undefined }, silentLog, clock)
-  const issue: TestGateway['issue'] = (input = {}) => {
-    const made = server.gateway.store.keys.issue(
+  const issue: TestGateway['issue'] = async (input = {}) => {
+    const made = await server.gateway.store.keys.issue(
       {
         label: 'test',
         tokensTotal: 1_000_000_000,
@@ -85,7 +90,7 @@ export const startGateway = async ({
     )
     return { id: made.key.id, secret: made.secret }
   }
-  const { secret } = issue()
+  const { secret } = await issue()
   const authorized = (headers: Record<string, string>): Record<string, string> =>
     'authorization' in headers || 'x-api-key' in headers ? headers : { authorization: `Bearer ${secret}`, ...headers }
   return {
@@ -112,7 +117,7 @@ export const startGateway = async ({
       look()
       await none
       unwatch()
-      ledger.flush()
+      await ledger.flush()
     },
     stop: async () => {
       await server.stop()

@@ -37,10 +37,10 @@ export const adminResetLink = command({
     const config = requireData(args, io)
     const base =
       args.url === undefined ? adminOriginOf(config, config.adminListen ?? config.listen) : readBase(args.url)
-    return withStore(config, io, 'read', (store) => {
-      const { id, name, role } = theOne(store, args.name)
+    return withStore(config, io, 'read', async (store) => {
+      const { id, name, role } = await theOne(store, args.name)
       const membership = createMembership({ store, clock: io.now })
-      const { token, expiresAt } = membership.invite(id, CLI_ACTOR, { validMs: VALID_MS, endsFactor: true })
+      const { token, expiresAt } = await membership.invite(id, CLI_ACTOR, { validMs: VALID_MS, endsFactor: true })
       const url = `${base}/dashboard/invite#${token}`
       const expires_at = iso(expiresAt)
       if (args.json) printJson(io, { url, name, role, expires_at })
@@ -52,7 +52,7 @@ export const adminResetLink = command({
             ['until', expires_at],
           ]).join('\n'),
         )
-      const factor = membership.factor.isEnabled(id) ? ', removes the second factor' : ''
+      const factor = (await membership.factor.isEnabled(id)) ? ', removes the second factor' : ''
       io.err(`The link works once: it sets a new password${factor} and ends the sessions and admin tokens there are.`)
       if (args.url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
       return EXIT.ok
@@ -61,8 +61,8 @@ export const adminResetLink = command({
 })
 
 /** The member of that name, or the only admin. */
-const theOne = (store: Store, name: string | undefined): Member => {
-  const members = store.members.list()
+const theOne = async (store: Store, name: string | undefined): Promise<Member> => {
+  const members = await store.members.list()
   if (name !== undefined) {
     const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
     if (found !== undefined) return found

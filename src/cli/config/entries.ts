@@ -41,8 +41,8 @@ export const configSet = command({
       await (await import('../remote.ts')).remoteCall(address, 'entries.put', { section, name, value })
     else {
       const config = requireData(args, io)
-      await withStore(config, io, 'write', (store) =>
-        keptIn(store, config).entries.change([{ section, name, value }], CLI_ACTOR),
+      await withStore(config, io, 'write', async (store) =>
+        (await keptIn(store, config)).entries.change([{ section, name, value }], CLI_ACTOR),
       )
     }
     if (args.json) printJson(io, { section, name, value })
@@ -63,8 +63,8 @@ export const configUnset = command({
       await (await import('../remote.ts')).remoteCall(address, 'entries.remove', { section, name })
     else {
       const config = requireData(args, io)
-      await withStore(config, io, 'read', (store) =>
-        keptIn(store, config).entries.change([{ section, name, value: undefined }], CLI_ACTOR),
+      await withStore(config, io, 'read', async (store) =>
+        (await keptIn(store, config)).entries.change([{ section, name, value: undefined }], CLI_ACTOR),
       )
     }
     if (args.json) printJson(io, { section, name, removed: true })
@@ -89,12 +89,10 @@ export const configEntries = command({
             .map(({ managed: _, ...entry }) => entry)
         : config === undefined
           ? []
-          : await withStore(config, io, 'read', (store) =>
-              keptIn(store, config)
-                .entries.list()
-                .map(({ section, name, value, problem, updatedAt }) => ({
-                  ...{ section, name, value, problem: problem ?? null, updated_at: iso(updatedAt) },
-                })),
+          : await withStore(config, io, 'read', async (store) =>
+              (await keptIn(store, config)).entries.list().map(({ section, name, value, problem, updatedAt }) => ({
+                ...{ section, name, value, problem: problem ?? null, updated_at: iso(updatedAt) },
+              })),
             )
     if (args.json) printJson(io, items)
     else if (items.length === 0) io.out('Nothing is set beside the configuration.')

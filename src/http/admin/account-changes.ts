@@ -14,9 +14,9 @@ import { actorOf, type Part } from './call.ts'
 export const accountChanges: Part<
   'accounts.create' | 'accounts.try' | 'accounts.update' | 'accounts.remove' | 'presets.list'
 > = {
-  'accounts.create': ({ gateway, caller }, input) => {
+  'accounts.create': async ({ gateway, caller }, input) => {
     const draft = draftOf(gateway.entries, input)
-    gateway.entries.change(draft.changes, actorOf(caller))
+    await gateway.entries.change(draft.changes, actorOf(caller))
     return accountView(gateway, draft.provider, draft.name)
   },
   'accounts.try': async ({ gateway }, input) => {
@@ -29,13 +29,13 @@ export const accountChanges: Part<
     const found = await askAccount(asking, cheapestOf(config, id, await listOf(asking)))
     return { items: found.map(findingView) }
   },
-  'accounts.update': ({ gateway, caller }, { provider, account, ...change }) => {
+  'accounts.update': async ({ gateway, caller }, { provider, account, ...change }) => {
     const { entries } = gateway
-    entries.change(changedAccount(entries, provider, account, change), actorOf(caller))
+    await entries.change(changedAccount(entries, provider, account, change), actorOf(caller))
     return accountView(gateway, provider, account)
   },
-  'accounts.remove': ({ gateway: { entries }, caller }, { provider, account }) => {
-    entries.change(removedAccount(entries, provider, account), actorOf(caller))
+  'accounts.remove': async ({ gateway: { entries }, caller }, { provider, account }) => {
+    await entries.change(removedAccount(entries, provider, account), actorOf(caller))
     return { done: true }
   },
   'presets.list': () => ({ items: PRESETS.filter(isForRunTime).map(presetView) }),

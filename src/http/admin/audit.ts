@@ -5,11 +5,11 @@ import type { Part } from './call.ts'
 import { memberNames } from './view.ts'
 
 export const audit: Part<'audit.list'> = {
-  'audit.list': ({ gateway }, { target, limit, before }) => {
-    const rows = gateway.store.audit({ limit: limit + 1, before, target })
+  'audit.list': async ({ gateway }, { target, limit, before }) => {
+    const rows = await gateway.store.audit({ limit: limit + 1, before, target })
     const page = rows.slice(0, limit)
-    const members = memberNames(gateway)
-    const tokens = new Map(gateway.store.tokens.list().map((token) => [token.id, token.label]))
+    const members = await memberNames(gateway)
+    const tokens = new Map((await gateway.store.tokens.list()).map((token) => [token.id, token.label]))
     const nameOf = (id: string): string | null =>
       members.get(id) ?? tokens.get(id) ?? gateway.store.keys.get(id)?.label ?? null
     const items = page.map((entry) => ({

@@ -57,12 +57,12 @@ export const requireProof = ({ membership }: Gateway, caller: Caller): void => {
 }
 
 /** Whether someone must set up a second factor before anything else. */
-export const isFactorDue = ({ settings, membership }: Gateway, { id, role }: Member): boolean =>
-  role === 'admin' && settings.values().second_factor_for_admins && !membership.factor.isEnabled(id)
+export const isFactorDue = async ({ settings, membership }: Gateway, { id, role }: Member): Promise<boolean> =>
+  role === 'admin' && settings.values().second_factor_for_admins && !(await membership.factor.isEnabled(id))
 
 /** Throws `permission_denied` that names `second_factor` for an admin who lacks the one that is demanded. */
-export const requireFactor = (gateway: Gateway, caller: Caller): void => {
-  if (caller.kind !== 'session' || !isFactorDue(gateway, caller.session.member)) return
+export const requireFactor = async (gateway: Gateway, caller: Caller): Promise<void> => {
+  if (caller.kind !== 'session' || !(await isFactorDue(gateway, caller.session.member))) return
   const message = 'Set up a second factor first: this gateway asks for one of every admin.'
   throw new GatewayError('permission_denied', message, { param: 'second_factor' })
 }

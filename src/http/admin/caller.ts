@@ -12,11 +12,11 @@ const HOST_COOKIE = `__Host-${COOKIE}`
  * A token that is not valid is refused, whatever the cookie says; a cookie that opens nothing is anyone's. Other kinds of
  * `Authorization` are for a proxy in front, which browsers send on to us.
  */
-export const identify = (gateway: Gateway, request: Request): Caller => {
+export const identify = async (gateway: Gateway, request: Request): Promise<Caller> => {
   const authorization = request.headers.get('authorization')
   if (authorization !== null && /^bearer\b/i.test(authorization)) {
     const secret = /^bearer[ \t]+(\S+)$/i.exec(authorization)?.[1]
-    const token = secret === undefined ? undefined : gateway.membership.token(secret)
+    const token = secret === undefined ? undefined : await gateway.membership.token(secret)
     if (secret === undefined || token === undefined) {
       throw new GatewayError(
         'invalid_api_key',
@@ -26,7 +26,7 @@ export const identify = (gateway: Gateway, request: Request): Caller => {
     return { kind: 'token', token, secret }
   }
   const [secret] = cookiesOf(request)
-  const session = secret === undefined ? undefined : gateway.membership.session(secret)
+  const session = secret === undefined ? undefined : await gateway.membership.session(secret)
   return secret === undefined || session === undefined ? { kind: 'anyone' } : { kind: 'session', session, secret }
 }
 

@@ -13,20 +13,20 @@ export const entries: Part<'entries.list' | 'entries.put' | 'entries.remove' | '
     const all = [...writtenViews(gateway), ...gateway.entries.list().map(entryView)]
     return { items: all.filter((entry) => section === undefined || entry.section === section) }
   },
-  'entries.put': ({ gateway, caller }, { section, name: given, value }) => {
+  'entries.put': async ({ gateway, caller }, { section, name: given, value }) => {
     requireOther(section)
     if (value === undefined || value === null) throw invalidRequest('value: is required.', 'value')
     const name = catalogueName(gateway, section, given)
-    gateway.entries.change([{ section, name, value }], actorOf(caller))
+    await gateway.entries.change([{ section, name, value }], actorOf(caller))
     const kept = gateway.entries.list().find((entry) => entry.section === section && entry.name === name)
     if (kept === undefined) throw new GatewayError('not_found', 'Another admin has removed it meanwhile.')
     return entryView(kept)
   },
-  'entries.remove': ({ gateway, caller }, { section, name: given }) => {
+  'entries.remove': async ({ gateway, caller }, { section, name: given }) => {
     requireOther(section)
     const name = catalogueName(gateway, section, given)
     const isKept = gateway.entries.list().some((entry) => entry.section === section && entry.name === given)
-    gateway.entries.change([{ section, name: isKept ? given : name, value: undefined }], actorOf(caller))
+    await gateway.entries.change([{ section, name: isKept ? given : name, value: undefined }], actorOf(caller))
     return { done: true }
   },
   reload: async ({ gateway }) => {

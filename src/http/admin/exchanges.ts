@@ -27,7 +27,7 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
   },
   'exchanges.get': async ({ gateway, caller }, { id }) => {
     await gateway.refusals.settle()
-    const [row] = gateway.store.exchanges({ limit: 1, id })
+    const [row] = await gateway.store.exchanges({ limit: 1, id })
     const member = limitedMember(caller)
     if (row === undefined || (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id)) {
       throw new GatewayError(

@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, unavailable } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import { patiently } from '../../store/patience.ts'
 import { clientAddress, isTrusted } from '../address.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accountChanges } from './account-changes.ts'
@@ -77,33 +76,29 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
     const trustProxy = isTrusted(gateway, request)
-    const enter = (): Caller => {
-      const caller = identify(gateway, request)
+    const enter = async (): Promise<Caller> => {
+      const caller = await identify(gateway, request)
       // A token is no cookie: no page can have a browser send it unknowingly.
       if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
       requireAccess(access, caller)
-      if (!early && access !== 'anyone') requireFactor(gateway, caller)
+      if (!early && access !== 'anyone') await requireFactor(gateway, caller)
       if (proof) requireProof(gateway, caller)
       return caller
     }
-    const caller = enter()
+    const caller = await enter()
     if (name !== 'state') shed(gateway)
     const input = await read(request, params)
-    const carryOut = () => {
-      const call: Call = {
-        gateway,
-        request,
-        // Reading a body or waiting may take long: the session may have ended meanwhile, or the role been taken.
-        caller: method === 'GET' ? caller : enter(),
-        peer: clientAddress(gateway, request),
-        secure: isSecure(request, trustProxy),
-        headers: new Headers(),
-      }
-      return { answered: handle(call, input), headers: call.headers }
+    const call: Call = {
+      gateway,
+      request,
+      // Reading a body may take long: the session may have ended meanwhile, or the role been taken.
+      caller: method === 'GET' ? caller : await enter(),
+      peer: clientAddress(gateway, request),
+      secure: isSecure(request, trustProxy),
+      headers: new Headers(),
     }
-    const { answered, headers } = await patiently(carryOut)
-    const result = await answered
-    return result instanceof Response ? result : Response.json(result, { headers })
+    const result = await handle(call, input)
+    return result instanceof Response ? result : Response.json(result, { headers: call.headers })
   }
   app.route(
     method,

@@ -2,12 +2,14 @@
 // later, and an admin's own, without.
 
 import type { Input } from '../../admin-api/contract.ts'
+import type * as S from '../../admin-api/schema.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
 import { budgetOf, termsOf } from '../../keys/budget.ts'
 import { isBudgeted } from '../../keys/budgets.ts'
-import { type Key, permits } from '../../keys/key.ts'
+import { type Key, type KeyPatch, permits } from '../../keys/key.ts'
+import { createInOrder } from '../../lib/in-order.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
 import { checkBudget, checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
@@ -19,50 +21,71 @@ import { oneKeyView } from './view.ts'
 export const keyChanges: Part<
   'keys.create' | 'keys.update' | 'keys.top-up' | 'keys.reset' | 'keys.rotate' | 'keys.revoke'
 > = {
-  'keys.create': (call, input) => {
-    const { gateway, caller } = call
-    const ownerId = ownerOf(call, input.owner)
-    const holder = holderOf(call, ownerId)
-    const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
-    if (holder !== undefined) {
-      requireRoom(gateway, holder, ownerId)
-      // An admin may give a key more than the gateway's default rate limits.
-      const { tokensTotal, expiresAt, models, serverTools } = wish
-      const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
-      checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
-      requireTokens(gateway, holder, ownerId, tokensTotal)
-    }
-    const asked = { ...wish, label: input.label.trim(), ownerId }
-    const { key, secret } = gateway.store.keys.issue(asked, actorOf(caller))
-    return { key: oneKeyView(gateway, key), secret }
+  'keys.create': async (call, input) => {
+    const ownerId = await ownerOf(call, input.owner)
+    const holder = await holderOf(call, ownerId)
+    return inOrderOf(holder === undefined ? undefined : ownerId, () => made(call, input, ownerId, holder))
   },
-  'keys.update': (call, input) => {
+  'keys.update': async (call, input) => {
     const key = requireUsable(keyOf(call, input.id))
     const wish = wishOf(call, input)
-    checkOwn(call, wish, key)
     const label = input.label === undefined ? {} : { label: input.label.trim() }
-    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { ...label, ...wish }, actorOf(call.caller)))
+    return changed(call, key, wish, { ...label, ...wish })
   },
-  'keys.top-up': (call, { id, tokens, lasting }) => {
+  'keys.top-up': async (call, { id, tokens, lasting }) => {
     const key = requireUsable(keyOf(call, id))
-    checkOwn(call, { tokensTotal: key.tokensTotal + tokens }, key)
-    return oneKeyView(
-      call.gateway,
-      call.gateway.store.keys.update(key.id, { addTokens: tokens, lasting }, actorOf(call.caller)),
-    )
+    return changed(call, key, { tokensTotal: key.tokensTotal + tokens }, { addTokens: tokens, lasting })
   },
-  'keys.reset': (call, { id }) => {
+  'keys.reset': async (call, { id }) => {
     const key = requireUsable(keyOf(call, id))
-    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { tokensUsed: 0 }, actorOf(call.caller)))
+    const { keys } = call.gateway.store
+    return oneKeyView(call.gateway, await keys.update(key.id, { tokensUsed: 0 }, actorOf(call.caller)))
   },
-  'keys.rotate': (call, { id, grace_seconds }) => {
+  'keys.rotate': async (call, { id, grace_seconds }) => {
     const { id: known } = requireUsable(keyOf(call, id))
-    const { key, secret } = call.gateway.store.keys.rotate(known, grace_seconds * 1000, actorOf(call.caller))
-    return { key: oneKeyView(call.gateway, key), secret }
+    const { keys } = call.gateway.store
+    const { key, secret } = await keys.rotate(known, grace_seconds * 1000, actorOf(call.caller))
+    return { key: await oneKeyView(call.gateway, key), secret }
   },
-  'keys.revoke': (call, { id }) =>
-    oneKeyView(call.gateway, call.gateway.store.keys.revoke(keyOf(call, id).id, actorOf(call.caller))),
+  'keys.revoke': async (call, { id }) =>
+    oneKeyView(call.gateway, await call.gateway.store.keys.revoke(keyOf(call, id).id, actorOf(call.caller))),
 }
+
+/**
+ * What is checked of all that a member has holds until it is written: another request of theirs waits, however long another
+ * process keeps this one from it.
+ */
+const inOrder = createInOrder()
+const inOrderOf = <T>(ownerId: string | undefined, run: () => Promise<T>): Promise<T> =>
+  ownerId === undefined ? run() : inOrder(run, ownerId)
+
+const made = async (
+  call: Call,
+  input: Input<'keys.create'>,
+  ownerId: string | undefined,
+  holder: Holder | undefined,
+): Promise<{ key: S.Key; secret: string }> => {
+  const { gateway, caller } = call
+  const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
+  if (holder !== undefined) {
+    requireRoom(gateway, holder, ownerId)
+    // An admin may give a key more than the gateway's default rate limits.
+    const { tokensTotal, expiresAt, models, serverTools } = wish
+    const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
+    checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
+    requireTokens(gateway, holder, ownerId, tokensTotal)
+  }
+  const asked = { ...wish, label: input.label.trim(), ownerId }
+  const { key, secret } = await gateway.store.keys.issue(asked, actorOf(caller))
+  return { key: await oneKeyView(gateway, key), secret }
+}
+
+/** `wish`: what the change comes to, as far as it is limited. */
+const changed = (call: Call, key: Key, wish: Wish, patch: KeyPatch): Promise<S.Key> =>
+  inOrderOf(limitedMember(call.caller)?.id, async () => {
+    checkOwn(call, wish, key)
+    return oneKeyView(call.gateway, await call.gateway.store.keys.update(key.id, patch, actorOf(call.caller)))
+  })
 
 const requireUsable = (key: Key): Key => {
   if (key.purpose !== undefined)
@@ -157,15 +180,15 @@ const holding = ({ store }: Gateway, { id, limits }: Member): Holder => ({
 })
 
 /** The member whose limits a new key is made within; undefined: an admin's, or nobody's. */
-const holderOf = ({ gateway, caller }: Call, ownerId: string | undefined): Holder | undefined => {
+const holderOf = async ({ gateway, caller }: Call, ownerId: string | undefined): Promise<Holder | undefined> => {
   const self = limitedMember(caller)
   if (self !== undefined) return holding(gateway, self)
-  const owner = ownerId === undefined ? undefined : gateway.store.members.get(ownerId)
+  const owner = ownerId === undefined ? undefined : await gateway.store.members.get(ownerId)
   return owner?.role === 'member' ? { ...holding(gateway, owner), name: owner.name } : undefined
 }
 
 /** A member's key is their own; an admin's is theirs, another member's, or (null, or by token) nobody's. */
-const ownerOf = ({ gateway, caller }: Call, asked: string | null | undefined): string | undefined => {
+const ownerOf = async ({ gateway, caller }: Call, asked: string | null | undefined): Promise<string | undefined> => {
   const own = caller.kind === 'session' ? caller.session.member.id : undefined
   if (limitedMember(caller) !== undefined) {
     if (asked === undefined || asked === own) return own
@@ -173,6 +196,7 @@ const ownerOf = ({ gateway, caller }: Call, asked: string | null | undefined): s
   }
   if (asked === undefined) return own
   if (asked === null) return undefined
-  if (gateway.store.members.get(asked) === undefined) throw invalidRequest('owner: there is no such member.', 'owner')
+  if ((await gateway.store.members.get(asked)) === undefined)
+    throw invalidRequest('owner: there is no such member.', 'owner')
   return asked
 }

@@ -14,14 +14,14 @@ const SPARK_DAYS = 14
 export const keys: Part<'keys.list' | 'keys.get'> = {
   'keys.list': async (call, input) => {
     const { gateway } = call
-    const names = memberNames(gateway)
+    const names = await memberNames(gateway)
     const found = keysOf(call).filter((key) => key.purpose === undefined && matches(call, key, input, names))
     const sign = input.order === 'asc' ? 1 : -1
     const measure = MEASURES[input.sort]
     found.sort((a, b) => sign * compare(measure(a), measure(b)) || compare(a.id, b.id))
     const page = found.slice(input.offset, input.offset + input.limit)
     const ids = page.map((key) => key.id)
-    const used = gateway.store.lastUsed(ids)
+    const used = await gateway.store.lastUsed(ids)
     const sparks = await sparksOf(call, ids)
     const items = page.map((key) => ({
       ...keyView(gateway, key, names, used.get(key.id)),

@@ -56,12 +56,17 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
             send('exchange', refusedView(gateway, refusal))
           },
         )
-        const counters = setInterval(() => {
-          if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(call))
+        let isOver = false
+        const tell = async (): Promise<void> => {
+          const may = await stillMay(gateway, caller).catch(() => false)
+          if (isOver) return
+          if (may && !gateway.draining) send('counters', countersOf(call))
           else finish()
-        }, COUNTERS_MS)
+        }
+        const counters = setInterval(() => void tell(), COUNTERS_MS)
         counters.unref()
         end = () => {
+          isOver = true
           clearInterval(counters)
           unwatch()
           gone.removeEventListener('abort', end)
@@ -81,13 +86,13 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
 }
 
 /** A session may have ended, a token been revoked, a role been taken since. */
-const stillMay = (gateway: Gateway, caller: Caller): boolean => {
+const stillMay = async (gateway: Gateway, caller: Caller): Promise<boolean> => {
   const { membership } = gateway
   if (caller.kind === 'session') {
-    const member = membership.session(caller.secret)?.member
-    return member?.role === caller.session.member.role && !isFactorDue(gateway, member)
+    const member = (await membership.session(caller.secret))?.member
+    return member?.role === caller.session.member.role && !(await isFactorDue(gateway, member))
   }
-  return caller.kind === 'token' && membership.token(caller.secret) !== undefined
+  return caller.kind === 'token' && (await membership.token(caller.secret)) !== undefined
 }
 
 /** A member is told of their own exchanges only. */

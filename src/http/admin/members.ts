@@ -21,23 +21,28 @@ export const members: Part<
   | 'members.remove-second-factor'
   | 'members.remove'
 > = {
-  'members.list': ({ gateway }) => {
+  'members.list': async ({ gateway }) => {
     const owned = new Map<string, number>()
     for (const { ownerId, purpose } of gateway.store.keys.list()) {
       if (ownerId !== undefined && purpose === undefined) owned.set(ownerId, (owned.get(ownerId) ?? 0) + 1)
     }
-    const secured = gateway.store.factors.enabled()
-    const items = gateway.store.members
-      .list()
-      .map((member) => memberView(gateway, member, { keys: owned.get(member.id) ?? 0, factor: secured.has(member.id) }))
+    const secured = await gateway.store.factors.enabled()
+    const teams = new Map((await gateway.store.teams.list()).map((team) => [team.id, team]))
+    const items = (await gateway.store.members.list()).map((member) =>
+      memberView(gateway, member, {
+        keys: owned.get(member.id) ?? 0,
+        factor: secured.has(member.id),
+        team: teams.get(member.teamId ?? ''),
+      }),
+    )
     return { items }
   },
-  'members.invite': ({ gateway, caller }, { name, role, limits, ...more }) => {
+  'members.invite': async ({ gateway, caller }, { name, role, limits, ...more }) => {
     const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits), ...belongingOf(more) }
-    return invitationView(gateway, gateway.membership.inviteNew(member, actorOf(caller)))
+    return invitationView(gateway, await gateway.membership.inviteNew(member, actorOf(caller)))
   },
-  'members.update': ({ gateway, caller }, { id, name, role, limits, ...more }) => {
-    const known = gateway.store.members.get(id)
+  'members.update': async ({ gateway, caller }, { id, name, role, limits, ...more }) => {
+    const known = await gateway.store.members.get(id)
     if (role === 'admin' && known?.role !== 'admin') requireProof(gateway, caller)
     const patch = {
       ...(name === undefined ? {} : { name: cleanName(name) }),
@@ -45,18 +50,18 @@ export const members: Part<
       ...(limits === undefined || known === undefined ? {} : { limits: withLimits(gateway, known.limits, limits) }),
       ...belongingOf(more),
     }
-    return viewOf(gateway, gateway.store.members.update(id, patch, actorOf(caller)))
+    return viewOf(gateway, await gateway.store.members.update(id, patch, actorOf(caller)))
   },
-  'members.renew-invitation': ({ gateway, caller }, { id }) =>
-    invitationView(gateway, gateway.membership.invite(id, actorOf(caller))),
-  'members.remove-second-factor': ({ gateway, caller }, { id }) => {
-    const member = gateway.store.members.get(id)
+  'members.renew-invitation': async ({ gateway, caller }, { id }) =>
+    invitationView(gateway, await gateway.membership.invite(id, actorOf(caller))),
+  'members.remove-second-factor': async ({ gateway, caller }, { id }) => {
+    const member = await gateway.store.members.get(id)
     if (member === undefined) throw new GatewayError('not_found', 'There is no such member.')
-    gateway.store.factors.remove(id, actorOf(caller))
+    await gateway.store.factors.remove(id, actorOf(caller))
     return viewOf(gateway, member)
   },
-  'members.remove': ({ gateway, caller }, { id, keys }) => {
-    gateway.store.members.remove(id, keys, actorOf(caller))
+  'members.remove': async ({ gateway, caller }, { id, keys }) => {
+    await gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }
   },
 }
@@ -86,16 +91,17 @@ const withLimits = (
   models: patch?.models === undefined ? limits.models : catalogueModels(gateway, patch.models, 'limits.models'),
 })
 
-const viewOf = (gateway: Gateway, member: Member): S.Member =>
+const viewOf = async (gateway: Gateway, member: Member): Promise<S.Member> =>
   memberView(gateway, member, {
     keys: gateway.store.keys.list().filter((key) => key.ownerId === member.id && key.purpose === undefined).length,
-    factor: gateway.membership.factor.isEnabled(member.id),
+    factor: await gateway.membership.factor.isEnabled(member.id),
+    team: member.teamId === undefined ? undefined : await gateway.store.teams.get(member.teamId),
   })
 
-const invitationView = (
+const invitationView = async (
   gateway: Gateway,
   { member, token, expiresAt }: Invited,
-): { member: S.Member; invitation: S.Invitation } => ({
-  member: viewOf(gateway, member),
+): Promise<{ member: S.Member; invitation: S.Invitation }> => ({
+  member: await viewOf(gateway, member),
   invitation: { token, path: `/dashboard/invite#${token}`, expires_at: iso(expiresAt) },
 })

@@ -4,6 +4,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Key } from '../../keys/key.ts'
+import { createInOrder } from '../../lib/in-order.ts'
 import { iso } from '../../lib/iso-time.ts'
 import type { Member } from '../../members/member.ts'
 import { tokensLeft } from '../../members/own-keys.ts'
@@ -15,23 +16,28 @@ const TOKENS = 200_000
 const AN_HOUR = 20
 
 export const playground: Part<'playground.key'> = {
-  'playground.key': ({ gateway, caller }) => {
-    const { member } = sessionOf(caller)
-    const now = gateway.clock()
-    const own = gateway.store.keys.list().filter((key) => key.ownerId === member.id)
-    const recent = own.filter(({ purpose, createdAt }) => purpose === 'playground' && createdAt > now - LASTS_MS)
-    if (recent.length >= AN_HOUR) throw tooMany(recent, now)
-    revokePlayground(gateway, caller)
-    const { key, secret } = gateway.store.keys.issue(
-      {
-        ...{ label: 'Playground', purpose: 'playground', ownerId: member.id },
-        ...{ tokensTotal: tokensFor(gateway, member, own, now), expiresAt: now + LASTS_MS },
-        models: member.role === 'admin' ? ['*'] : member.limits.models,
-      },
-      actorOf(caller),
-    )
-    return { secret, key_id: key.id, expires_at: iso(key.expiresAt), tokens_total: key.tokensTotal }
-  },
+  'playground.key': ({ gateway, caller }) => inOrder(() => freshKey(gateway, caller), sessionOf(caller).member.id),
+}
+
+/** Those of one member, which are counted. */
+const inOrder = createInOrder()
+
+const freshKey = async (gateway: Gateway, caller: Caller) => {
+  const { member } = sessionOf(caller)
+  const now = gateway.clock()
+  const own = gateway.store.keys.list().filter((key) => key.ownerId === member.id)
+  const recent = own.filter(({ purpose, createdAt }) => purpose === 'playground' && createdAt > now - LASTS_MS)
+  if (recent.length >= AN_HOUR) throw tooMany(recent, now)
+  await revokePlayground(gateway, caller)
+  const { key, secret } = await gateway.store.keys.issue(
+    {
+      ...{ label: 'Playground', purpose: 'playground', ownerId: member.id },
+      ...{ tokensTotal: tokensFor(gateway, member, own, now), expiresAt: now + LASTS_MS },
+      models: member.role === 'admin' ? ['*'] : member.limits.models,
+    },
+    actorOf(caller),
+  )
+  return { secret, key_id: key.id, expires_at: iso(key.expiresAt), tokens_total: key.tokensTotal }
 }
 
 const tooMany = (recent: readonly Key[], now: number): GatewayError => {
@@ -50,11 +56,11 @@ const tokensFor = (gateway: Gateway, { role, limits }: Member, own: readonly Key
 }
 
 /** Those of whoever asks that are in force. */
-export const revokePlayground = ({ store, clock }: Gateway, caller: Caller): void => {
+export const revokePlayground = async ({ store, clock }: Gateway, caller: Caller): Promise<void> => {
   if (caller.kind !== 'session') return
   const now = clock()
   for (const { id, ownerId, purpose, revokedAt, expiresAt } of store.keys.list()) {
     if (purpose !== 'playground' || ownerId !== caller.session.member.id) continue
-    if (revokedAt === undefined && expiresAt > now) store.keys.revoke(id, actorOf(caller))
+    if (revokedAt === undefined && expiresAt > now) await store.keys.revoke(id, actorOf(caller))
   }
 }

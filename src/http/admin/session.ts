@@ -7,7 +7,6 @@ import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
 import type { Opened } from '../../members/membership.ts'
-import { patiently } from '../../store/patience.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, isFactorDue, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
@@ -30,25 +29,25 @@ export const session: Part<
   'session.get': (call) => sessionView(call, call.caller),
   'session.sign-in': async (call, { name, password, code }) =>
     enter(call, await call.gateway.membership.signIn(name, password, call.peer, code), true),
-  'session.sign-out': (call) => {
-    revokePlayground(call.gateway, call.caller)
-    closeBrought(call)
+  'session.sign-out': async (call) => {
+    await revokePlayground(call.gateway, call.caller)
+    await closeBrought(call)
     return leave(call)
   },
-  'session.sign-out-everywhere': (call) => {
-    revokePlayground(call.gateway, call.caller)
-    call.gateway.store.sessions.closeAll(sessionOf(call.caller).member.id)
+  'session.sign-out-everywhere': async (call) => {
+    await revokePlayground(call.gateway, call.caller)
+    await call.gateway.store.sessions.closeAll(sessionOf(call.caller).member.id)
     return leave(call)
   },
-  'sessions.list': ({ gateway, caller }) => {
+  'sessions.list': async ({ gateway, caller }) => {
     const { member, hash } = sessionOf(caller)
-    return { items: gateway.membership.sessionsOf(member.id).map((one) => ownView(one, hash)) }
+    return { items: (await gateway.membership.sessionsOf(member.id)).map((one) => ownView(one, hash)) }
   },
-  'sessions.end': (call, { id }) => {
+  'sessions.end': async (call, { id }) => {
     const { member, hash } = sessionOf(call.caller)
-    call.gateway.store.sessions.end(member.id, id)
+    await call.gateway.store.sessions.end(member.id, id)
     // Which session it was made in is not kept: the page of another makes a new one.
-    revokePlayground(call.gateway, call.caller)
+    await revokePlayground(call.gateway, call.caller)
     return id === sessionId(hash) ? leave(call) : { done: true }
   },
   'session.password': async (call, { current, password }) => {
@@ -77,11 +76,8 @@ const giveCookie = ({ gateway, headers, secure }: Call, { secret, expiresAt }: O
   headers.append('set-cookie', sessionCookie(secret, Math.ceil((expiresAt - gateway.clock()) / 1000), secure))
 
 const enter = async (call: Call, member: Member, byPassword = false): Promise<S.Session> => {
-  // Checking the password took a while: the call is not repeated from its beginning.
-  const opened = await patiently(() => {
-    closeBrought(call)
-    return call.gateway.membership.openSession(member, entryOf(call), byPassword)
-  })
+  await closeBrought(call)
+  const opened = await call.gateway.membership.openSession(member, entryOf(call), byPassword)
   giveCookie(call, opened)
   const { secret } = opened
   const session = { member, hash: hashSecret(secret), provenAt: call.gateway.clock() }
@@ -89,8 +85,8 @@ const enter = async (call: Call, member: Member, byPassword = false): Promise<S.
 }
 
 /** All of them: one that stayed would open again once the others are gone. */
-const closeBrought = ({ gateway, request }: Call): void => {
-  for (const secret of cookiesOf(request)) gateway.store.sessions.close(hashSecret(secret))
+const closeBrought = async ({ gateway, request }: Call): Promise<void> => {
+  for (const secret of cookiesOf(request)) await gateway.store.sessions.close(hashSecret(secret))
 }
 
 const leave = (call: Call): { done: true } => {
@@ -109,15 +105,15 @@ const ownView = (of: StoredSession, current: string): S.OwnSession => ({
 })
 
 /** Without a session: whether the gateway is still to be set up, and nothing else. */
-const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
+const sessionView = async ({ gateway }: Call, caller: Caller): Promise<S.Session> => {
   const known = caller.kind !== 'anyone'
   const member = caller.kind === 'session' ? caller.session.member : undefined
   return {
     signed_in: known,
-    setup_needed: gateway.membership.setupNeeded(),
+    setup_needed: await gateway.membership.setupNeeded(),
     token: caller.kind === 'token',
-    member: member === undefined ? null : whoView(gateway, member),
-    second_factor_due: member !== undefined && isFactorDue(gateway, member),
+    member: member === undefined ? null : await whoView(gateway, member),
+    second_factor_due: member !== undefined && (await isFactorDue(gateway, member)),
     key_defaults: known ? gateway.settings.values().key_defaults : null,
     khr_per_usd: known ? gateway.config.khrPerUsd : null,
     time_zone: known ? gateway.config.timeZone : null,
@@ -125,12 +121,15 @@ const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
   }
 }
 
-const whoView = (gateway: Gateway, { id, name, role, limits }: Member): S.Session['member'] => {
+const whoView = async (
+  gateway: Gateway,
+  { id, name, role, limits }: Member,
+): Promise<NonNullable<S.Session['member']>> => {
   const { factor } = gateway.membership
   return {
     ...{ id, name, role, limits: limitsView(limits) },
     may_renew: limits.maxTokensPerKey === null || isBudgeted(gateway.store.budgets, id),
-    second_factor: factor.isEnabled(id),
-    recovery_codes: factor.codesLeft(id),
+    second_factor: await factor.isEnabled(id),
+    recovery_codes: await factor.codesLeft(id),
   }
 }

@@ -9,13 +9,12 @@ import { catalogueModels } from './key-models.ts'
 
 export const settings: Part<'settings.get' | 'settings.put'> = {
   'settings.get': ({ gateway }) => settingsView(gateway),
-  'settings.put': ({ gateway, caller }, { limits, key_defaults, ...patch }) => {
-    const values = gateway.settings.values()
+  'settings.put': async ({ gateway, caller }, { limits, key_defaults, ...patch }) => {
     const asking = caller.kind === 'session' ? caller.session.member.id : undefined
     if (
       patch.second_factor_for_admins === true &&
       asking !== undefined &&
-      !gateway.membership.factor.isEnabled(asking)
+      !(await gateway.membership.factor.isEnabled(asking))
     ) {
       const words = 'Set up a second factor of your own first: without one you could do nothing else.'
       throw invalidRequest(words, 'second_factor_for_admins')
@@ -30,13 +29,14 @@ export const settings: Part<'settings.get' | 'settings.put'> = {
     const named = key_defaults?.models && {
       models: catalogueModels(gateway, key_defaults.models, 'key_defaults.models'),
     }
+    const values = gateway.settings.values()
     const merged = {
       ...(limits === undefined ? {} : { limits: limits && { ...values.limits, ...limits } }),
       ...(key_defaults === undefined
         ? {}
         : { key_defaults: key_defaults && { ...values.key_defaults, ...key_defaults, ...named } }),
     }
-    gateway.settings.change({ ...patch, ...merged }, actorOf(caller))
+    await gateway.settings.change({ ...patch, ...merged }, actorOf(caller))
     return settingsView(gateway)
   },
 }

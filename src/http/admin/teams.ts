@@ -14,34 +14,40 @@ import { termsOfGateway } from './view.ts'
 export const teams: Part<
   'teams.list' | 'teams.create' | 'teams.update' | 'teams.remove' | 'budgets.list' | 'budgets.reset'
 > = {
-  'teams.list': ({ gateway }) => ({ items: gateway.store.teams.list().map(viewer(gateway)) }),
-  'teams.create': ({ gateway, caller }, { name, budget = null }) =>
-    viewer(gateway)(
-      gateway.store.teams.add({ name: cleanName(name), budget: budget && termsOf(budget) }, actorOf(caller)),
-    ),
-  'teams.update': ({ gateway, caller }, { id, name, budget }) => {
+  'teams.list': async ({ gateway }) => ({
+    items: (await gateway.store.teams.list()).map(await viewer(gateway)),
+  }),
+  'teams.create': async ({ gateway, caller }, { name, budget = null }) => {
+    const made = { name: cleanName(name), budget: budget && termsOf(budget) }
+    const team = await gateway.store.teams.add(made, actorOf(caller))
+    return (await viewer(gateway))(team)
+  },
+  'teams.update': async ({ gateway, caller }, { id, name, budget }) => {
     const patch = {
       ...(name === undefined ? {} : { name: cleanName(name) }),
       ...(budget === undefined ? {} : { budget: budget && termsOf(budget) }),
     }
-    return viewer(gateway)(gateway.store.teams.update(id, patch, actorOf(caller)))
+    const team = await gateway.store.teams.update(id, patch, actorOf(caller))
+    return (await viewer(gateway))(team)
   },
-  'teams.remove': ({ gateway, caller }, { id }) => {
-    gateway.store.teams.remove(id, actorOf(caller))
+  'teams.remove': async ({ gateway, caller }, { id }) => {
+    await gateway.store.teams.remove(id, actorOf(caller))
     return { done: true }
   },
-  'budgets.list': (call) => ({ items: budgetsOf(call).map((budget) => ownedView(call.gateway, budget)) }),
-  'budgets.reset': ({ gateway, caller }, { id }) => {
+  'budgets.list': async (call) => ({
+    items: await Promise.all(budgetsOf(call).map((budget) => ownedView(call.gateway, budget))),
+  }),
+  'budgets.reset': async ({ gateway, caller }, { id }) => {
     if (gateway.store.budgets.get(id) === undefined) throw new GatewayError('not_found', 'There is no such budget.')
-    gateway.store.budgets.renew(id, actorOf(caller))
+    await gateway.store.budgets.renew(id, actorOf(caller))
     const budget = gateway.store.budgets.get(id)
     if (budget === undefined) throw new GatewayError('not_found', 'There is no such budget.')
     return shownBudget(budget, termsOfGateway(gateway))
   },
 }
 
-const viewer = (gateway: Gateway): ((team: Team) => S.Team) => {
-  const members = Map.groupBy(gateway.store.members.list(), ({ teamId }) => teamId)
+const viewer = async (gateway: Gateway): Promise<(team: Team) => S.Team> => {
+  const members = Map.groupBy(await gateway.store.members.list(), ({ teamId }) => teamId)
   const keys = Map.groupBy(gateway.store.keys.list(), ({ ownerId }) => ownerId)
   return ({ id, name, createdAt }) => {
     const own = members.get(id) ?? []
@@ -70,11 +76,11 @@ const ORDER = ['gateway', 'team', 'member', 'key']
 const widestFirst = (a: Budget, b: Budget): number => orderOf(a) - orderOf(b) || (a.id < b.id ? -1 : 1)
 const orderOf = ({ id }: Budget): number => ORDER.indexOf(ownerOfBudget(id).kind)
 
-const ownedView = (gateway: Gateway, budget: Budget): S.OwnedBudget => {
+const ownedView = async (gateway: Gateway, budget: Budget): Promise<S.OwnedBudget> => {
   const { kind, id } = ownerOfBudget(budget.id)
   return {
     kind,
-    owner: kind === 'gateway' ? null : { id, name: gateway.store.budgets.nameOf(budget.id) ?? id },
+    owner: kind === 'gateway' ? null : { id, name: (await gateway.store.budgets.nameOf(budget.id)) ?? id },
     budget: shownBudget(budget, termsOfGateway(gateway)),
   }
 }

@@ -9,18 +9,18 @@ import { futureTimeOf } from './input.ts'
 import { memberNames, personOf } from './view.ts'
 
 export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
-  'tokens.list': ({ gateway }) => {
-    const names = memberNames(gateway)
-    return { items: gateway.store.tokens.list().map((token) => tokenView(gateway, token, names)) }
+  'tokens.list': async ({ gateway }) => {
+    const names = await memberNames(gateway)
+    return { items: (await gateway.store.tokens.list()).map((token) => tokenView(gateway, token, names)) }
   },
-  'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
+  'tokens.create': async ({ gateway, caller }, { label, expires_at }) => {
     const expiresAt =
       expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock(), gateway.config.calendar)
-    const { token, secret } = gateway.membership.issueToken(label, expiresAt, sessionOf(caller).member)
-    return { token: tokenView(gateway, token, memberNames(gateway)), secret }
+    const { token, secret } = await gateway.membership.issueToken(label, expiresAt, sessionOf(caller).member)
+    return { token: tokenView(gateway, token, await memberNames(gateway)), secret }
   },
-  'tokens.revoke': ({ gateway, caller }, { id }) =>
-    tokenView(gateway, gateway.store.tokens.revoke(id, actorOf(caller)), memberNames(gateway)),
+  'tokens.revoke': async ({ gateway, caller }, { id }) =>
+    tokenView(gateway, await gateway.store.tokens.revoke(id, actorOf(caller)), await memberNames(gateway)),
 }
 
 const tokenView = (gateway: Gateway, token: AdminToken, names: ReadonlyMap<string, string>): S.AdminToken => {

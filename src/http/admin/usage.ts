@@ -49,8 +49,8 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     }
     requireOrder(range.sinceMs, range.untilMs)
     const { since: from, rows } = await store.insight.usage({ by, keyIds: keyIdsOf(call, key), ...range })
-    const labelOf = labelsOf(store, by)
-    const ownerOf = ownersOf(store)
+    const labelOf = await labelsOf(store, by)
+    const ownerOf = await ownersOf(store)
     return {
       since: isoOrNull(from),
       rows: rows.map(({ group, serverTools, ...figures }) => ({
@@ -61,7 +61,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
         ...sumsView(figures, config.khrPerUsd),
       })),
       khr_per_usd: config.khrPerUsd,
-      ...shownZone(store.settings),
+      ...(await shownZone(store.settings)),
     }
   },
   'keys.usage': async (call, { id, since, until, step, most }) => {
@@ -151,8 +151,8 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
     model === undefined ? await gateway.store.insight.refused({ since: range.since, until: range.until, keyIds }) : []
   const refusals = refused.reduce((all, { count }) => all + count, 0)
   const prompt = totals.input + totals.cacheRead + totals.cacheWrite
-  const labelOf = by === 'none' ? (group: string) => group : labelsOf(gateway.store, by)
-  const placeOf = placesOf(gateway, by)
+  const labelOf = by === 'none' ? (group: string) => group : await labelsOf(gateway.store, by)
+  const placeOf = await placesOf(gateway, by)
   return {
     step: range.step,
     since: iso(range.since),
@@ -271,17 +271,17 @@ const line = (
 }
 
 /** Where a group stands among its kind, whatever it used: what is told apart by colour keeps its own. */
-const placesOf = (gateway: Gateway, by: SeriesBy): ((group: string) => number) => {
-  const places = new Map(kindOf(gateway, by).map((id, place) => [id, place]))
+const placesOf = async (gateway: Gateway, by: SeriesBy): Promise<(group: string) => number> => {
+  const places = new Map((await kindOf(gateway, by)).map((id, place) => [id, place]))
   return (group) => places.get(group) ?? (group === '' ? places.size : Bun.hash.crc32(group) % MOST_PLACES)
 }
 const MOST_PLACES = 1_000
 
-const kindOf = ({ store, catalogue, providers }: Gateway, by: SeriesBy): string[] => {
+const kindOf = async ({ store, catalogue, providers }: Gateway, by: SeriesBy): Promise<string[]> => {
   if (by === 'model') return catalogue.list().map(({ id }) => id)
   if (by === 'key') return inAge(store.keys.list())
-  if (by === 'member') return inAge(store.members.list())
-  if (by === 'team') return inAge(store.teams.list())
+  if (by === 'member') return inAge(await store.members.list())
+  if (by === 'team') return inAge(await store.teams.list())
   if (by === 'provider') return [...providers.keys()]
   if (by === 'account')
     return [...providers.values()].flatMap(({ id, accounts }) => accounts.map(({ name }) => `${id}/${name}`))

@@ -6,7 +6,7 @@ import { totalTokens } from '../../ir/usage.ts'
 import { budgetOf } from '../../keys/budget.ts'
 import type { Key } from '../../keys/key.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
-import type { Member, MemberLimits } from '../../members/member.ts'
+import type { Member, MemberLimits, Team } from '../../members/member.ts'
 import { shownBudgetOf, shownKey, shownSums, type Terms } from '../../observe/shown.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import type { Figures } from '../../store/figures.ts'
@@ -35,7 +35,7 @@ export const termsOfGateway = ({ clock, config: { calendar }, store }: Gateway):
 export const memberView = (
   gateway: Gateway,
   member: Member,
-  { keys, factor }: { keys: number; factor: boolean },
+  { keys, factor, team }: { keys: number; factor: boolean; team: Team | undefined },
 ): S.Member => ({
   id: member.id,
   name: member.name,
@@ -43,17 +43,12 @@ export const memberView = (
   status: member.active ? 'active' : 'invited',
   second_factor: factor,
   limits: limitsView(member.limits),
-  team: teamOf(gateway, member),
+  team: team === undefined ? null : { id: team.id, name: team.name },
   budget: shownBudgetOf(budgetOf('member', member.id), termsOfGateway(gateway)),
   keys,
   created_at: iso(member.createdAt),
   invitation_expires_at: isoOrNull(member.invitationExpiresAt),
 })
-
-const teamOf = ({ store }: Gateway, { teamId }: Member): S.Member['team'] => {
-  const team = teamId === undefined ? undefined : store.teams.get(teamId)
-  return team === undefined ? null : { id: team.id, name: team.name }
-}
 
 /** `names`: members' names by id. What a member made or owns keeps them when they are removed. */
 export const personOf = (
@@ -75,11 +70,13 @@ export const keyView = (
   tokens_held: gateway.ledger.heldBy(key.id),
 })
 
-export const memberNames = (gateway: Gateway): Map<string, string> =>
-  new Map(gateway.store.members.list().map((member) => [member.id, member.name]))
+export const memberNames = async (gateway: Gateway): Promise<Map<string, string>> =>
+  new Map((await gateway.store.members.list()).map((member) => [member.id, member.name]))
 
-export const oneKeyView = (gateway: Gateway, key: Key): S.Key =>
-  keyView(gateway, key, memberNames(gateway), gateway.store.lastUsed([key.id]).get(key.id))
+export const oneKeyView = async (gateway: Gateway, key: Key): Promise<S.Key> => {
+  const used = await gateway.store.lastUsed([key.id])
+  return keyView(gateway, key, await memberNames(gateway), used.get(key.id))
+}
 
 export const sumsView = (figures: Figures, khrPerUsd: number): S.Sums => ({
   ...shownSums(figures),

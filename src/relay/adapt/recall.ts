@@ -18,7 +18,7 @@ export type Recall = {
   open(keyId: string, request: Rememberable, size: number): Keep
   /** Notes which account keeps an answer itself. */
   place(keyId: string, answerId: string, account: string): void
-  placeOf(keyId: string, answerId: string): string | undefined
+  placeOf(keyId: string, answerId: string): Promise<string | undefined>
   /** The text of a kept answer; undefined where this key has none of that id. */
   answer(keyId: string, id: string): Promise<string | undefined>
   /** The items that the model was given for it, in turns: those of the conversation before it, then its own. */
@@ -33,8 +33,6 @@ type Options = {
   answers: () => AnswerStore
   bounds: () => Bounds
   turns: Turns
-  /** Carries out a write, and waits a while for another process that is writing. */
-  patiently: <T>(write: () => T) => Promise<T>
   /** A write has failed: the answer goes out all the same, and cannot be referred to. */
   failed: (cause: unknown) => void
 }
@@ -47,7 +45,7 @@ const AT_ONCE = 8
 /** Where answers are kept by their providers is written together. */
 const PLACES_MS = 50
 
-export const createRecall = ({ answers, bounds, turns, patiently, failed }: Options): Recall => {
+export const createRecall = ({ answers, bounds, turns, failed }: Options): Recall => {
   const read = async (answer: KeptAnswer, part: Part): Promise<string> => {
     const texts: string[] = []
     for (let last = AT_ONCE; last === AT_ONCE; ) {
@@ -59,11 +57,11 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
   }
 
   /** The answers of the conversation up to that one, oldest first; undefined where one of them is not here any more. */
-  const conversation = (keyId: string, id: string): KeptAnswer[] | undefined => {
+  const conversation = async (keyId: string, id: string): Promise<KeptAnswer[] | undefined> => {
     const found: KeptAnswer[] = []
     const seen = new Set<string>()
     for (let at: string | undefined = id; at !== undefined; at = found.at(-1)?.previous) {
-      const answer = seen.has(at) ? undefined : answers().find(keyId, at)
+      const answer = seen.has(at) ? undefined : await answers().find(keyId, at)
       if (answer === undefined || answer.place !== undefined) return undefined
       seen.add(at)
       found.push(answer)
@@ -71,17 +69,11 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
     return found.reverse()
   }
 
-  const use = (answer: KeptAnswer): void => {
-    try {
-      answers().use(answer)
-    } catch (cause) {
-      // It is found all the same.
-      failed(cause)
-    }
-  }
+  /** It is found all the same where that fails, and nobody waits for it. */
+  const use = (answer: KeptAnswer): void => void answers().use(answer).catch(failed)
 
   const textBefore = async (keyId: string, id: string): Promise<string | undefined> => {
-    const found = conversation(keyId, id)
+    const found = await conversation(keyId, id)
     const last = found?.at(-1)
     if (found === undefined || last === undefined) return undefined
     use(last)
@@ -94,7 +86,7 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
     const items = new Map<string, JsonObject>()
     const looked = new Set<number>()
     for (const id of ids) {
-      const answer = items.has(id) ? undefined : answers().withItem(keyId, id)
+      const answer = items.has(id) ? undefined : await answers().withItem(keyId, id)
       if (answer === undefined || looked.has(answer.row)) continue
       looked.add(answer.row)
       use(answer)
@@ -117,7 +109,7 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
     let staged: number | undefined
     for (const texts of inPieces(input)) {
       const pieces = await turns(PIECE_CHARS, () => texts.map((text): Piece => ({ part: 'input', text })))
-      staged = await turns(PIECE_CHARS, () => patiently(() => stage(staged, pieces)))
+      staged = await turns(PIECE_CHARS, () => stage(staged, pieces))
     }
     return staged
   }
@@ -157,18 +149,18 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
     // All but the last of many are written before, so that no write takes long.
     while (stage !== undefined && pieces.length > AT_ONCE) {
       const some = pieces.splice(0, AT_ONCE)
-      staged = await turns(AT_ONCE * PIECE_CHARS, () => patiently(() => stage(staged, some)))
+      staged = await turns(AT_ONCE * PIECE_CHARS, () => stage(staged, some))
     }
     const ids = items.flatMap((item) => (typeof item.id === 'string' ? [item.id] : []))
     const made = { keyId, id, previous, items: ids }
-    await patiently(() => answers().keep(made, pieces, bounds(), staged))
+    await answers().keep(made, pieces, bounds(), staged)
   }
 
   let places: Place[] = []
   const writePlaces = async (): Promise<void> => {
     const due = places
     places = []
-    if (due.length > 0) await patiently(() => answers().place(due, bounds())).catch(failed)
+    if (due.length > 0) await answers().place(due, bounds()).catch(failed)
   }
 
   return {
@@ -187,15 +179,15 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
       if (places.length === 1) setTimeout(() => void writePlaces(), PLACES_MS).unref()
     },
     flush: writePlaces,
-    placeOf: (keyId, id) => answers().find(keyId, id)?.place,
+    placeOf: async (keyId, id) => (await answers().find(keyId, id))?.place,
     async answer(keyId, id) {
-      const found = answers().find(keyId, id)
+      const found = await answers().find(keyId, id)
       if (found === undefined || found.place !== undefined) return undefined
       const output = await read(found, 'output')
       return splice(await read(found, 'rest'), [{ path: ['output'], value: `[${output}]` }])
     },
     async input(keyId, id) {
-      const found = conversation(keyId, id)
+      const found = await conversation(keyId, id)
       if (found === undefined) return undefined
       const items: Json[] = []
       for (const answer of found) {
@@ -205,8 +197,8 @@ export const createRecall = ({ answers, bounds, turns, patiently, failed }: Opti
       return items
     },
     async forget(keyId, id) {
-      const isForgotten = await patiently(() => answers().forget(keyId, id))
-      while (isForgotten && (await turns(PIECE_CHARS, () => patiently(() => answers().sweep(AT_ONCE)))) > 0);
+      const isForgotten = await answers().forget(keyId, id)
+      while (isForgotten && (await turns(PIECE_CHARS, () => answers().sweep(AT_ONCE))) > 0);
       return isForgotten
     },
   }

@@ -39,18 +39,20 @@ export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open):
 type Resuming = { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] }
 
 /** Watches the answers that a previous process left unsettled. */
-export const resumeAnswers = (relay: Relay, how: Resuming): void => {
-  for (const each of relay.ledger.resumed) resumeAnswer(relay, each, how)
+export const resumeAnswers = async (relay: Relay, how: Resuming): Promise<void> => {
+  for (const each of relay.ledger.resumed) {
+    const answer = await relay.background.store.of(each.reservation.exchangeId)
+    if (answer !== undefined) resumeAnswer(relay, each, answer, how)
+  }
 }
 
-/** Watches the answer of an exchange whose process has ended; false where it has none that goes on. */
+/** Watches the answer of an exchange whose process has ended. */
 export const resumeAnswer = (
   relay: Relay,
   { reservation, model: askedFor, stream, inputEstimate, usage }: Resumed,
+  answer: BackgroundAnswer,
   { keyOf, onSettled }: Resuming,
-): boolean => {
-  const answer = relay.background.store.of(reservation.exchangeId)
-  if (answer === undefined) return false
+): void => {
   const { exchangeId, keyId, model, provider, account } = answer
   const exchange: Settling = {
     ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
@@ -64,7 +66,6 @@ export const resumeAnswer = (
     settle: ({ outcome, metered, error }) =>
       settleExchange(relay, exchange, targetOf(relay, answer), metered, outcome, error),
   })
-  return true
 }
 
 /** Leaves unsettled answers to the next process. */

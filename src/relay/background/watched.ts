@@ -7,7 +7,7 @@ import type { Metered } from '../exchange.ts'
 
 export type Background = {
   readonly store: BackgroundStore
-  /** Records an answer, and waits a while for another process that is writing. */
+  /** Records an answer. */
   keep(answer: BackgroundAnswer): Promise<void>
   /** Gives an answer that goes on to the process that watches them; absent: this one does. */
   handOver?(exchangeId: string, lastKnown: Metered): void
@@ -15,11 +15,9 @@ export type Background = {
   readonly watched: Map<string, Watched>
 }
 
-type Patiently = (write: () => void) => Promise<void>
-
-export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
+export const createBackground = (store: BackgroundStore): Background => ({
   store,
-  keep: (answer) => patiently(() => store.keep(answer)),
+  keep: store.keep,
   watched: new Map(),
 })
 

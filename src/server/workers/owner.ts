@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { type Gateway, ownBooks, reportRecovered } from '../../gateway.ts'
+import { type Gateway, ownBooksIn, reportRecovered } from '../../gateway.ts'
 import type { Resumed } from '../../ledger/ledger.ts'
 import type { Limits } from '../../ledger/limits.ts'
 import { createOwner, type OwnedSettlement } from '../../ledger/owner.ts'
@@ -12,7 +12,6 @@ import type { SharedNode } from '../../ledger/shared.ts'
 import { type Channel, listenAt } from '../../lib/channel.ts'
 import { type Figures, healthWith, type Workers } from '../../observe/workers.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
-import { patiently } from '../../store/patience.ts'
 import type { Apart } from '../serve.ts'
 import { BOOKS, DOOR, type FromOwner, type FromWorker, hearing, type Part } from './messages.ts'
 
@@ -35,8 +34,8 @@ export const createApart = ({ dir, count, again }: Part): Apart & { gone(name: s
   return {
     place: { file: join(dir, DOOR) },
     othersRun: again,
-    books(own) {
-      const books = ownBooks(own)
+    books: (store) => async (own) => {
+      const books = await ownBooksIn(store)(own)
       limits = books.limits
       return books
     },
@@ -62,7 +61,8 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
   const lost = new Map<string, ReturnType<typeof setTimeout>>()
   const owned = createOwner({
     ...{ ledger, limits, keys: store.keys, clock, left: again ? ledger.resumed : [] },
-    refresh: () => void store.refresh(),
+    // One that fails is made again by the watch.
+    refresh: () => void store.refresh().catch(() => undefined),
     takeOver: (left, addTokens) =>
       resume(left, ({ tokens }) => addTokens(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.output)),
     onSettled: (settled) => report(...endOf(gateway, settled)),
@@ -135,7 +135,7 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
         )
       },
       keep({ n, answer }) {
-        const kept = patiently(() => store.background.keep(answer)).catch(() => undefined)
+        const kept = store.background.keep(answer).catch(() => undefined)
         void kept.then(() => say({ what: 'done', n }))
       },
       figures({ n, figures }) {

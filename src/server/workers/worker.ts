@@ -36,16 +36,23 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   let at: { gateway: Gateway; log: Log } | undefined
   let ledger: NodeLedger | undefined
   let current: Config | undefined
+  let said: SentConfig | undefined
 
-  const configure = (config: SentConfig): void => {
+  const configure = async (config: SentConfig): Promise<void> => {
     const next = mine(config)
     if (at === undefined || current === undefined || isSame(current, next)) return
+    current = next
+    // What an admin has set stands over it.
+    await at.gateway.settings.refresh()
     at.gateway.metrics = metricsOf(link, next)
     takeOver(at.gateway, next)
     at.log.setLevel(next.log.level)
-    current = next
     // Its library is loaded where it is wanted first: nobody waits for that.
     void applyOtlp(at.gateway).catch((cause) => at?.log.error('OpenTelemetry is not begun', { cause: String(cause) }))
+  }
+  const configured = (config: SentConfig): void => {
+    said = config
+    void configure(config).catch((cause) => at?.log.error('settings could not be read', { cause: String(cause) }))
   }
   const mine = (config: SentConfig): Config => {
     const calendar = calendarOf(config.timeZone) ?? UTC
@@ -64,10 +71,11 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   const heard = hearing<FromOwner>({
     welcome(message) {
       welcome.resolve(message)
-      configure(message.config)
+      configured(message.config)
     },
-    config: ({ config }) => configure(config),
-    look: () => void at?.gateway.store.refresh(),
+    config: ({ config }) => configured(config),
+    // One that fails is made again by the watch.
+    look: () => void at?.gateway.store.refresh().catch(() => undefined),
     placed: ({ name, account, forMs }) => affinity?.remember(name, account, forMs),
     continues: ({ keyId, answerId, tokens }) => continued?.remember(keyId, answerId, tokens),
     how: ({ n }) => at && link.send({ what: 'figures', n, figures: figuresOf(at.gateway) }),
@@ -93,12 +101,12 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   current = mine((await welcome.promise).config)
   const log = createLog(current.log.level, number)
   const store = openStore(databasePath(current), { calendar: current.calendar, follows: true })
-  const gateway = createGateway({
+  const gateway = await createGateway({
     ...{ config: current, store, log },
     books({ config, prices, clock }) {
       ledger = createNodeLedger({
         ...{ node: link, keys: store.keys, clock, prices, defaults: config.limits, timers: PROCESS_TIMERS },
-        refresh: () => void store.refresh(),
+        refresh: () => void store.refresh().catch(() => undefined),
       })
       return ledger
     },
@@ -125,7 +133,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   }
   gateway.refusals = {
     add: (refusal) => link.send({ what: 'refusal', refusal }),
-    ...{ settle: async () => undefined, flush: nothing, waiting: () => 0 },
+    ...{ settle: async () => undefined, flush: async () => undefined, waiting: () => 0 },
   }
   gateway.background = {
     ...gateway.background,
@@ -140,6 +148,8 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   passing = elsewhere.passing
   const door = openSharedDoor(gateway, elsewhere.pass)
   gateway.listener = door
+  // It may have changed while this began.
+  if (said !== undefined) configured(said)
   const unwatch = store.watch()
   const unwatchRoom = watchRoom(gateway, [door])
 
@@ -153,7 +163,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
       unwatchRoom()
       unwatch()
       link.close()
-      store.close()
+      await store.close()
       log.flush()
     },
   }

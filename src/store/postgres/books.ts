@@ -29,7 +29,10 @@ type BooksOptions = {
   /** This node's own, of one start of one process. */
   node: string
   keys: Pick<Keys, 'get' | 'versionOf'>
-  budgets: Pick<Budgets, 'of' | 'nameOf' | 'get'>
+  budgets: Pick<Budgets, 'of' | 'get'> & {
+    /** What its owner is called, for the words of a refusal. */
+    nameOf(id: BudgetId): string | undefined
+  }
   /** Reads what other nodes have changed of the keys. */
   refresh(): unknown
   /** Milliseconds since the epoch, as the database has it. */

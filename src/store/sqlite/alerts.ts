@@ -5,9 +5,10 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { type Alert, type AlertStore, auditedAlert } from '../../alerts/alert.ts'
 import type { Change } from './change.ts'
 import { MIGRATIONS } from './migrations.ts'
+import type { AtOnce } from './patient.ts'
 import { alertsTold as told, alertsWaiting as waiting } from './schema.ts'
 
-export const createAlertStore = (orm: BunSQLiteDatabase, change: Change): AlertStore => ({
+export const createAlertStore = (orm: BunSQLiteDatabase, change: Change): AtOnce<AlertStore> => ({
   told: () => orm.select().from(told).all(),
   waiting: () =>
     orm

@@ -3,9 +3,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { BackgroundStore } from '../../ledger/background.ts'
+import type { AtOnce } from './patient.ts'
 import { backgroundAnswers as table } from './schema.ts'
 
-export const createBackground = (orm: BunSQLiteDatabase): BackgroundStore => {
+export const createBackground = (orm: BunSQLiteDatabase): AtOnce<BackgroundStore> => {
   // Prepared: a start runs it for every exchange that a killed process left open.
   const ofExchange = orm
     .select()

@@ -19,6 +19,7 @@ import {
 import type { Budgets } from '../../keys/budgets.ts'
 import type { Actor } from '../../keys/key.ts'
 import type { Change, Note, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { keys, budgetMarks as marksTable, members, budgets as table, teams } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -27,7 +28,7 @@ type Row = typeof table.$inferSelect
 export type Charges = ReadonlyMap<BudgetId, Spent>
 
 export type BudgetRing = {
-  budgets: Budgets
+  budgets: AtOnce<Budgets>
   /** Adds what was spent to budgets in memory. */
   charge(ids: readonly BudgetId[], spent: Spent): void
   /** Writes what was charged, and the marks it passed, within a transaction of the journal's. Returns whether it passed some. */
@@ -145,7 +146,7 @@ export const createBudgetRing = (
     if (after !== undefined) take(after)
   }
 
-  const budgets: Budgets = {
+  const budgets: AtOnce<Budgets> = {
     of({ id, ownerId }) {
       if (byId.size === 0) return NONE
       const team = ownerId === undefined ? undefined : teamOf.get(ownerId)

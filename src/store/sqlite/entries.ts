@@ -4,9 +4,10 @@ import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { type EntryStore, type KeptEntry, SECTIONS, type Section } from '../entries.ts'
 import type { Change, Note, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { audit, entries as table } from './schema.ts'
 
-export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () => number): EntryStore => {
+export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<EntryStore> => {
   // Prepared: servers look for the changes of other processes several times a second.
   const state = orm
     .select({ count: sql<number>`count(*)`, version: sql<number | null>`max(${table.version})` })

@@ -5,10 +5,11 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { invalidRequest } from '../../errors.ts'
 import type { FactorStore } from '../../members/member.ts'
 import type { Change, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { removeFactor } from './people.ts'
 import { recoveryCodes, sessions, secondFactors as table } from './schema.ts'
 
-export const createFactors = (orm: BunSQLiteDatabase, change: Change, clock: () => number): FactorStore => ({
+export const createFactors = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<FactorStore> => ({
   get(memberId) {
     const row = orm.select().from(table).where(eq(table.memberId, memberId)).get()
     if (row === undefined) return undefined

@@ -247,7 +247,7 @@ export const createJournal = (
     return { keys: charges, budgets: spent, passed: spent.size > 0 && ofBudgets.write(spent) }
   }
 
-  const journal: Journal = {
+  const journal: Omit<Journal, 'nameOf' | 'answerOf'> = {
     claim(before) {
       if (lock !== undefined) throw storeError('This store already has its ledger.')
       lock = path === undefined ? { holds: () => true, release() {} } : keepLock(path, lockWaitMs)

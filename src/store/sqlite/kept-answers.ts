@@ -11,6 +11,7 @@ import {
   type Piece,
 } from '../../ledger/kept-answers.ts'
 import { DAY_MS } from '../../lib/spans.ts'
+import type { AtOnce } from './patient.ts'
 
 const FOUND = `
   SELECT a.row, a.id, a.previous, a.place, a.conversation, c.used_at AS usedAt
@@ -54,7 +55,7 @@ export const createKeptAnswers = (
   write: <T>(change: () => T) => T,
   clock: () => number,
   wrote: (records: number) => void,
-): AnswerStore => {
+): AtOnce<AnswerStore> => {
   const byId = db.query<Row, [string, string]>(
     `${FOUND} WHERE a.id = ? AND a.key_id = ? AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`,
   )

@@ -10,6 +10,7 @@ import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../.
 import { requireInForce } from '../../keys/status.ts'
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { keys as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -21,7 +22,7 @@ type Columns = { [name in keyof Insert]?: Insert[name] | undefined }
 type Entry = { key: Key; until: number | undefined }
 
 export type KeyRing = {
-  keys: Keys
+  keys: AtOnce<Keys>
   /** Adds settled tokens to a key in memory. */
   charge(keyId: string, tokens: number): void
   /** Charged tokens, by key, have been written to the database. */
@@ -99,7 +100,7 @@ export const createKeyRing = (
     columns: (row) => ({ revokedAt: row.revokedAt ?? clock() }),
   })
 
-  const keys: Keys = {
+  const keys: AtOnce<Keys> = {
     authenticate(headers) {
       const hash = hashSecret(secretOf(headers))
       // The command line may have issued the key a moment ago.

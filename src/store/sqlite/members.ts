@@ -1,7 +1,8 @@
 // Members in SQLite. They are few, so each request reads them anew: a change is in force with the next one.
 
-import { and, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { budgetOf } from '../../keys/budget.ts'
 import type { Actor } from '../../keys/key.ts'
@@ -10,6 +11,7 @@ import type { Invitation, Member, MemberStore } from '../../members/member.ts'
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
+import type { AtOnce } from './patient.ts'
 import { insertSession, removeFactor, toMember } from './people.ts'
 import { adminTokens, sessions, members as table, teams } from './schema.ts'
 
@@ -21,7 +23,7 @@ export const createMembers = (
   clock: () => number,
   ring: Pick<KeyRing, 'revokeOwned' | 'reload'>,
   ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
-): MemberStore => {
+): AtOnce<MemberStore> => {
   const find = (tx: Pick<Transaction, 'select'>, id: string): Row | undefined =>
     tx
       .select()
@@ -41,15 +43,15 @@ export const createMembers = (
       .get()
     if (taken !== undefined) throw invalidRequest('There is a member of this name already. Choose another.', 'name')
   }
-  /** At least one admin must be left. */
-  const requireAdmin = (tx: Pick<Transaction, 'select'>, without: string): void => {
-    const other = tx
-      .select({ id: table.id })
-      .from(table)
-      .where(and(ADMIN, ne(table.id, without)))
-      .get()
-    if (other === undefined) throw invalidRequest('This is the only admin. Make another member an admin first.')
-  }
+  /** At least one admin must be left: a condition of the statement that takes one away. */
+  const anotherAdmin = (tx: Pick<Transaction, 'select'>, without: string): SQL =>
+    exists(
+      tx
+        .select({ id: others.id })
+        .from(others)
+        .where(and(adminOf(others), ne(others.id, without))),
+    )
+  const onlyAdmin = () => invalidRequest('This is the only admin. Make another member an admin first.')
 
   /**
    * What someone made as an admin and what still lets people in ends with that. For good: otherwise forgotten tokens and
@@ -87,6 +89,20 @@ export const createMembers = (
       if (row === undefined || row.passwordHash === null) return undefined
       return { member: toMember(row), passwordHash: row.passwordHash }
     },
+    setUp: ({ name, limits, passwordHash }, actor) =>
+      change(actor, (tx, note) => {
+        const id = `mem_${randomBase62(16)}`
+        requireFree(tx, name, id)
+        const admins = tx.select({ id: table.id }).from(table).where(ADMIN)
+        const made = tx.all(sql`
+          INSERT INTO members (id, name, role, limits, password_hash, created_at)
+          SELECT ${id}, ${name}, 'admin', ${JSON.stringify(limits)}, ${passwordHash}, ${clock()}
+          WHERE NOT EXISTS ${admins} RETURNING id`)
+        if (made.length === 0) return undefined
+        const member = toMember(byId(tx, id))
+        note('member.add', id, null, audited(member))
+        return member
+      }),
     add({ name, role, limits, passwordHash = null, invitation, teamId = null, budget = null }, actor) {
       const added = change(actor, (tx, note) => {
         const id = `mem_${randomBase62(16)}`
@@ -112,11 +128,18 @@ export const createMembers = (
         const before = byId(tx, id)
         if (patch.name !== undefined) requireFree(tx, patch.name, id)
         const steppedDown = patch.role === 'member' && before.role === 'admin'
-        if (steppedDown && before.passwordHash !== null) requireAdmin(tx, id)
+        const left = steppedDown && before.passwordHash !== null ? anotherAdmin(tx, id) : undefined
         if (budget !== undefined) ofBudgets.put(budgetOf('member', id), budget, tx, note)
         if (patch.teamId != null) requireTeam(tx, patch.teamId)
         if (Object.keys(patch).length === 0) return toMember(before)
-        const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
+        const [row] = tx
+          .update(table)
+          .set(patch)
+          .where(and(eq(table.id, id), left))
+          .returning()
+          .all()
+        if (row === undefined) throw onlyAdmin()
+        const after = toMember(row)
         note('member.update', id, audited(toMember(before)), audited(after))
         if (steppedDown) endMade(tx, note, id)
         return after
@@ -144,12 +167,13 @@ export const createMembers = (
         const before = tx.select().from(table).where(invitation(hash, now)).get()
         if (before === undefined) return undefined
         const { id } = before
-        const after = tx
+        const [after] = tx
           .update(table)
           .set({ passwordHash, ...NO_LINK })
-          .where(eq(table.id, id))
+          .where(and(eq(table.id, id), invitation(hash, now)))
           .returning()
-          .get()
+          .all()
+        if (after === undefined) return undefined
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         note('member.accept', id, null, null)
         if (before.invitationEndsFactor) removeFactor(tx, note, id)
@@ -158,26 +182,34 @@ export const createMembers = (
         return toMember(after)
       })
     },
-    setPassword: (id, passwordHash, renewed, actor) =>
-      change(actor, (tx, note) => {
-        byId(tx, id)
+    changePassword: (id, { before, after, session, renewed }) =>
+      change({ kind: 'member', id }, (tx, note) => {
+        const own = and(eq(sessions.hash, session), eq(sessions.memberId, id))
+        const still = and(eq(table.id, id), eq(table.passwordHash, before), isNull(table.removedAt))
         // A pending link could otherwise set the password again.
-        tx.update(table)
-          .set({ passwordHash, ...NO_LINK })
-          .where(eq(table.id, id))
-          .run()
+        const set = tx
+          .update(table)
+          .set({ passwordHash: after, ...NO_LINK })
+          .where(and(still, exists(tx.select().from(sessions).where(own))))
+          .returning({ id: table.id })
+          .all()
+        if (set.length === 0) return false
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
-        if (renewed !== undefined) insertSession(tx, renewed)
+        insertSession(tx, renewed)
         note('member.password', id, null, null)
+        return true
       }),
     remove(id, keys, actor) {
       change(actor, (tx, note) => {
         const before = byId(tx, id)
-        if (before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
-        tx.update(table)
+        const left = before.role === 'admin' && before.passwordHash !== null ? anotherAdmin(tx, id) : undefined
+        const removed = tx
+          .update(table)
           .set({ removedAt: clock(), passwordHash: null, teamId: null, ...NO_LINK })
-          .where(eq(table.id, id))
-          .run()
+          .where(and(eq(table.id, id), left))
+          .returning({ id: table.id })
+          .all()
+        if (removed.length === 0) throw onlyAdmin()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         note('member.remove', id, audited(toMember(before)), null)
         removeFactor(tx, note, id)
@@ -191,7 +223,13 @@ export const createMembers = (
   }
 }
 
-const ADMIN = and(eq(table.role, 'admin'), isNotNull(table.passwordHash), isNull(table.removedAt))
+/** The same table once more, for a condition on others within a statement on one. */
+const others = alias(table, 'others')
+
+const adminOf = (of: typeof table | typeof others) =>
+  and(eq(of.role, 'admin'), isNotNull(of.passwordHash), isNull(of.removedAt))
+
+const ADMIN = adminOf(table)
 
 const sameName = (name: string) => sql`lower(${table.name}) = lower(${name})`
 

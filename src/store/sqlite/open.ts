@@ -3,10 +3,25 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { AlertStore } from '../../alerts/alert.ts'
+import type { Budgets } from '../../keys/budgets.ts'
+import type { Keys } from '../../keys/key.ts'
+import type { BackgroundStore } from '../../ledger/background.ts'
+import type { AnswerStore } from '../../ledger/kept-answers.ts'
 import { type Calendar, UTC } from '../../lib/calendar.ts'
 import { createPrivate } from '../../lib/private-file.ts'
-import { PATIENCE_MS } from '../patience.ts'
-import { type Store, storeError } from '../store.ts'
+import type {
+  FactorStore,
+  MemberStore,
+  SessionStore,
+  SettingStore,
+  TeamStore,
+  TokenStore,
+} from '../../members/member.ts'
+import type { EntryStore } from '../entries.ts'
+import { PATIENCE_MS, TRY_MS } from '../patience.ts'
+import type { RefusalStore } from '../refusals.ts'
+import { type SqliteStore, type Store, storeError } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
 import { createBackground } from './background.ts'
 import { undoSetAside } from './backup.ts'
@@ -25,6 +40,7 @@ import { lockServer } from './lock.ts'
 import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { ormOf } from './orm.ts'
+import { createPatient } from './patient.ts'
 import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
 import { lastRow } from './rows.ts'
@@ -57,7 +73,7 @@ const MEMORY = ':memory:'
  * `named` is the database file (its folder is created) or ':memory:'. A damaged file, one of another program or of a newer
  * version throws a StoreError and is left as it was.
  */
-export const openStore = (named: string, options: OpenOptions = {}): Store => {
+export const openStore = (named: string, options: OpenOptions = {}): SqliteStore => {
   const path = followLinks(named)
   let db: Database | undefined
   try {
@@ -87,7 +103,7 @@ const storeOf = (
   db: Database,
   path: string,
   { clock, calendar, large, follows, lockWaitMs }: Required<OpenOptions>,
-): Store => {
+): SqliteStore => {
   const orm = ormOf(db)
   const transaction = orm.transaction.bind(orm)
   let sameFile: SameFile | undefined
@@ -112,7 +128,11 @@ const storeOf = (
   const change = createChange(orm, clock)
   const ofBudgets = createBudgetRing(db, orm, change, clock)
   const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
+  const background = createBackground(orm)
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets, calendar, lockWaitMs)
+  // One that serves beside the one that has claimed the journal.
+  if (follows) db.run(`PRAGMA busy_timeout = ${TRY_MS}`)
+  const patient = createPatient(() => follows || journal.claimed())
   const queries = createQueries(db, orm, clock, calendar)
   const refusals = createRefusals(db, path, journal.nextRow, journal.wrote)
   const insight = createInsight({
@@ -153,61 +173,95 @@ const storeOf = (
     watching = undefined
   }
 
+  const { issue, update, renew, revoke, rotate, ...ofKeys } = ring.keys
+  const { set, renew: renewBudget, nameOf, marks, ...counted } = ofBudgets.budgets
+
   return {
     keys: {
-      ...ring.keys,
-      update(id, patch, actor) {
-        // Written later, what was settled before a reset would count after it.
-        journal.settle(patch.tokensUsed !== undefined)
-        return ring.keys.update(id, patch, actor)
-      },
-      renew(id) {
-        journal.settle(true)
-        return ring.keys.renew(id)
-      },
+      ...ofKeys,
+      ...patient<Pick<Keys, 'issue' | 'update' | 'renew' | 'revoke' | 'rotate'>>({
+        ...{ issue, revoke, rotate },
+        update(id, patch, actor) {
+          // Written later, what was settled before a reset would count after it.
+          journal.settle(patch.tokensUsed !== undefined)
+          return update(id, patch, actor)
+        },
+        renew(id) {
+          journal.settle(true)
+          return renew(id)
+        },
+      }),
     },
     budgets: {
-      ...ofBudgets.budgets,
-      renew(id, actor) {
-        journal.settle(true)
-        ofBudgets.budgets.renew(id, actor)
-      },
+      ...counted,
+      ...patient<Pick<Budgets, 'set' | 'renew' | 'nameOf' | 'marks'>>({
+        ...{ set, nameOf, marks },
+        renew(id, actor) {
+          journal.settle(true)
+          renewBudget(id, actor)
+        },
+      }),
     },
-    members: createMembers(orm, change, clock, ring, ofBudgets),
-    teams: createTeams(orm, change, clock, ofBudgets),
-    sessions: createSessions(orm, change, clock),
-    factors: createFactors(orm, change, clock),
-    tokens: createTokens(orm, change, clock),
-    settings: createSettings(orm, change, clock),
-    entries: createEntries(orm, change, clock),
+    members: patient<MemberStore>(createMembers(orm, change, clock, ring, ofBudgets)),
+    teams: patient<TeamStore>(createTeams(orm, change, clock, ofBudgets)),
+    sessions: patient<SessionStore>(createSessions(orm, change, clock)),
+    factors: patient<FactorStore>(createFactors(orm, change, clock)),
+    tokens: patient<TokenStore>(createTokens(orm, change, clock)),
+    settings: patient<SettingStore>(createSettings(orm, change, clock)),
+    entries: patient<EntryStore>(createEntries(orm, change, clock)),
     journal: {
       ...journal,
+      ...{ nameOf, answerOf: background.of },
       write(batch) {
         requireSameFile()
         journal.write(batch)
       },
     },
-    refusals: {
+    refusals: patient<RefusalStore>({
       write(rows, counts) {
         requireSameFile()
         refusals.write(rows, counts)
       },
-    },
-    background: createBackground(orm),
-    answers: createKeptAnswers(db, (run) => orm.transaction(run, { behavior: 'immediate' }), clock, journal.wrote),
-    alerts: createAlertStore(orm, change),
-    ...queries,
+    }),
+    background: patient<BackgroundStore>(background),
+    answers: patient<AnswerStore>(
+      createKeptAnswers(db, (run) => orm.transaction(run, { behavior: 'immediate' }), clock, journal.wrote),
+    ),
+    alerts: patient<AlertStore>(createAlertStore(orm, change)),
     insight,
-    usage: afterSettling((query) => readUsage(db, query, calendar)),
-    exchanges: afterSettling(queries.exchanges),
-    lastUsed: afterSettling(queries.lastUsed),
-    prune(beforeMs, batch) {
-      requireSameFile()
-      const gone = queries.prune(beforeMs, batch)
-      journal.wrote(gone)
-      return gone
-    },
-    refresh,
+    ...patient<Pick<Store, 'usage' | 'exchanges' | 'audit' | 'lastUsed' | 'refresh' | 'prune' | 'probe' | 'close'>>({
+      usage: afterSettling((query) => readUsage(db, query, calendar)),
+      exchanges: afterSettling(queries.exchanges),
+      audit: queries.audit,
+      lastUsed: afterSettling(queries.lastUsed),
+      refresh,
+      prune(beforeMs, batch) {
+        requireSameFile()
+        const gone = queries.prune(beforeMs, batch)
+        journal.wrote(gone)
+        return gone
+      },
+      // The value stays the same; its page is written nevertheless.
+      probe() {
+        requireSameFile()
+        try {
+          db.run('PRAGMA user_version = 0')
+        } catch (cause) {
+          throw toAccessError(path, cause)
+        }
+      },
+      close() {
+        unwatch()
+        insight.stop()
+        journal.stop()
+        try {
+          db.close(true)
+        } finally {
+          sameFile?.close()
+          journal.release()
+        }
+      },
+    }),
     watch(intervalMs = 250) {
       unwatch()
       if (path !== MEMORY) {
@@ -222,26 +276,6 @@ const storeOf = (
       }, intervalMs)
       watching.unref()
       return unwatch
-    },
-    // The value stays the same; its page is written nevertheless.
-    probe() {
-      requireSameFile()
-      try {
-        db.run('PRAGMA user_version = 0')
-      } catch (cause) {
-        throw toAccessError(path, cause)
-      }
-    },
-    close() {
-      unwatch()
-      insight.stop()
-      journal.stop()
-      try {
-        db.close(true)
-      } finally {
-        sameFile?.close()
-        journal.release()
-      }
     },
   }
 }

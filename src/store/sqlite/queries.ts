@@ -6,6 +6,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { type Calendar, startOfStep } from '../../lib/calendar.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { AuditRow, Store } from '../store.ts'
+import type { AtOnce } from './patient.ts'
 import { endBefore, firstRow, newestFirst } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, refusals, reservations } from './schema.ts'
 
@@ -14,7 +15,7 @@ export const createQueries = (
   orm: BunSQLiteDatabase,
   clock: () => number,
   calendar: Calendar,
-): Pick<Store, 'exchanges' | 'audit' | 'lastUsed' | 'prune'> => ({
+): AtOnce<Pick<Store, 'exchanges' | 'audit' | 'lastUsed' | 'prune'>> => ({
   exchanges({ limit, id }) {
     const asked = (table: typeof exchanges | typeof reservations | typeof refusals): SQL | undefined =>
       id === undefined ? undefined : eq(table.id, id)

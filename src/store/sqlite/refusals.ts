@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { KEPT_OF_KEY, type RefusalStore } from '../refusals.ts'
 import { toStoreError } from './check.ts'
+import type { AtOnce } from './patient.ts'
 
 const ADD = `
   INSERT INTO refusals (row, id, key_id, at, wire, path, model, status, error_code, failed, told, address, tag)
@@ -23,11 +24,11 @@ export const createRefusals = (
   path: string,
   nextRow: () => number,
   wrote: (records: number) => void,
-): RefusalStore => {
+): AtOnce<RefusalStore> => {
   const add = db.query(ADD)
   const bound = db.query(BOUND)
   const addCount = db.query(COUNT)
-  const writeAll: RefusalStore['write'] = (refusals, counts) => {
+  const writeAll: AtOnce<RefusalStore>['write'] = (refusals, counts) => {
     for (const each of refusals) {
       const { id, keyId, at, wire, path, model, status, code, failed, told, address, tag } = each
       const known = [model ?? null, status, code, failed, told, address ?? null, tag ?? null]

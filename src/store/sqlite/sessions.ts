@@ -1,14 +1,15 @@
 // Sessions in SQLite, by the hash of their secret.
 
-import { and, desc, eq, isNotNull, isNull, lt, or } from 'drizzle-orm'
+import { and, desc, eq, exists, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError } from '../../errors.ts'
 import { type SessionStore, type StoredSession, sessionId } from '../../members/member.ts'
-import type { Change } from './change.ts'
+import type { Change, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { insertSession, toMember } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
-export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): SessionStore => ({
+export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<SessionStore> => ({
   open: (session, told) =>
     change({ kind: 'member', id: session.memberId }, (tx, note) => {
       insertSession(tx, session)
@@ -44,10 +45,12 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
     orm.transaction((tx) => {
       tx.update(table).set({ seenAt: now }).where(eq(table.hash, hash)).run()
     }),
-  prove: (hash, memberId, told) =>
+  prove: (hash, { memberId, passwordHash, told }) =>
     change({ kind: 'member', id: memberId }, (tx, note) => {
-      tx.update(table).set({ provenAt: clock() }).where(eq(table.hash, hash)).run()
+      const open = and(eq(table.hash, hash), eq(table.memberId, memberId), hasPassword(tx, memberId, passwordHash))
+      if (tx.update(table).set({ provenAt: clock() }).where(open).returning().get() === undefined) return false
       if (told) note('session.prove', memberId, null, null)
+      return true
     }),
   close: (hash) =>
     orm.transaction((tx) => {
@@ -73,6 +76,14 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
         .run()
     }),
 })
+
+const hasPassword = (tx: Pick<Transaction, 'select'>, id: string, passwordHash: string) =>
+  exists(
+    tx
+      .select()
+      .from(members)
+      .where(and(eq(members.id, id), eq(members.passwordHash, passwordHash), isNull(members.removedAt))),
+  )
 
 const toSession = (row: typeof table.$inferSelect): StoredSession => ({
   hash: row.hash,

@@ -4,9 +4,10 @@ import { eq } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { SettingStore } from '../../members/member.ts'
 import type { Change } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { settings as table } from './schema.ts'
 
-export const createSettings = (orm: BunSQLiteDatabase, change: Change, clock: () => number): SettingStore => ({
+export const createSettings = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<SettingStore> => ({
   read: () =>
     Object.fromEntries(
       orm

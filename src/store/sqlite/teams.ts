@@ -8,6 +8,7 @@ import { randomBase62 } from '../../keys/secret.ts'
 import type { Team, TeamStore } from '../../members/member.ts'
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Transaction } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { members, teams as table } from './schema.ts'
 
 export const createTeams = (
@@ -15,7 +16,7 @@ export const createTeams = (
   change: Change,
   clock: () => number,
   ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
-): TeamStore => {
+): AtOnce<TeamStore> => {
   const byId = (tx: Pick<Transaction, 'select'>, id: string): Team => {
     const row = tx.select().from(table).where(eq(table.id, id)).get()
     if (row === undefined) throw new GatewayError('not_found', 'There is no such team.')

@@ -6,9 +6,10 @@ import { GatewayError } from '../../errors.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import type { AdminToken, TokenStore } from '../../members/member.ts'
 import type { Change } from './change.ts'
+import type { AtOnce } from './patient.ts'
 import { adminTokens as table } from './schema.ts'
 
-export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () => number): TokenStore => ({
+export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<TokenStore> => ({
   list: () => orm.select().from(table).orderBy(table.createdAt).all().map(toToken),
   get(id) {
     const row = orm.select().from(table).where(eq(table.id, id)).get()

@@ -70,7 +70,7 @@ export const openGateway = async (
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
       : await startThere(limited(descriptors), directory)
-  const token = adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
+  const token = await adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
   const state = async (): Promise<State> => {
     const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
     if (response.status !== 200) throw new Error(await response.text())
@@ -132,16 +132,16 @@ export const openGateway = async (
 }
 
 /** Opens the admin API of whoever serves this database. */
-const adminToken = (path: string): string => {
+const adminToken = async (path: string): Promise<Promise<Promise<string>>> => {
   const store = openStore(path)
   try {
-    const admin = store.members.add(
+    const admin = await store.members.add(
       { name: 'chaos', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: 'none' },
       SYSTEM,
     )
-    return createMembership({ store, clock: Date.now }).issueToken('chaos', undefined, admin).secret
+    return (await createMembership({ store, clock: Date.now }).issueToken('chaos', undefined, admin)).secret
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -150,7 +150,7 @@ const startHere = async (path: string, directory: string, clock: (() => number) 
   const loaded = read()
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const server = await startServer(loaded.config, { err: () => undefined }, silentLog, clock)
-  const { secret } = server.gateway.store.keys.issue(
+  const { secret } = await server.gateway.store.keys.issue(
     { label: 'chaos', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
     SYSTEM,
   )

@@ -150,14 +150,14 @@ const steps = [
       model.faulty = true
       // The windows begin anew, as with any start.
       model.resets++
-      world.killOwner()
+      await world.killOwner()
       await world.turns()
       world.restartOwner()
     }),
   ),
   fc.nat(1).map((at) =>
-    step(`revoke ${at}`, (model, world) => {
-      world.owner().store.keys.revoke(world.keyIds[at] ?? '', ACTOR)
+    step(`revoke ${at}`, async (model, world) => {
+      await world.owner().store.keys.revoke(world.keyIds[at] ?? '', ACTOR)
       model.revoked.add(at)
     }),
   ),
@@ -180,7 +180,7 @@ const checkBooks = async (model: Model, world: World): Promise<void> => {
   await world.finish()
   const { store, ledger, limits } = world.owner()
   expect(ledger.openCount()).toBe(0)
-  const rows = store.exchanges({ limit: 10_000 })
+  const rows = await store.exchanges({ limit: 10_000 })
   expect(rows.filter((row) => row.outcome === null)).toEqual([])
   const byId = new Map(rows.map((row) => [row.id, row]))
   expect(byId.size).toBe(rows.length)
@@ -217,13 +217,13 @@ test('the books of nodes that share a ledger are right after any sequence of req
   try {
     await fc.assert(
       fc.asyncProperty(arbitrary, async (commands) => {
-        const world = createWorld(join(folder, `${runs++}.db`), KEYS, 3)
+        const world = await createWorld(join(folder, `${runs++}.db`), KEYS, 3)
         const model: Model = { known: [], revoked: new Set(), faulty: false, resets: 0, killed: new Set() }
         try {
           await fc.asyncModelRun(() => ({ model, real: world }), commands)
           await checkBooks(model, world)
         } finally {
-          world.close()
+          await world.close()
         }
       }),
       { numRuns: Number(process.env.SLUICE_GROWTH_RUNS ?? 60) },

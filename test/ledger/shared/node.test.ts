@@ -8,13 +8,13 @@ import { ask, settlement } from '../support.ts'
 import { createWorld, type TestNode, type World } from './world.ts'
 
 const worlds: World[] = []
-afterEach(() => {
-  for (const world of worlds.splice(0)) world.close()
-  cleanUp()
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close()
+  await cleanUp()
 })
 
-const worldOf = (keys: Partial<NewKey>[], nodes = 3): World => {
-  const world = createWorld(newPath(), keys, nodes)
+const worldOf = async (keys: Partial<NewKey>[], nodes = 3): Promise<World> => {
+  const world = await createWorld(newPath(), keys, nodes)
   worlds.push(world)
   return world
 }
@@ -31,7 +31,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =>
 
 describe('admission', () => {
   test('of 200 requests at once over three nodes exactly those are let in that fit', async () => {
-    const world = worldOf([{ tokensTotal: 20 * 110 }])
+    const world = await worldOf([{ tokensTotal: 20 * 110 }])
     const more = { inputEstimate: 10, outputCap: 100, fixed: true }
     const asked = Array.from({ length: 200 }, (_, i) => nodeAt(world, i % 3).begin(world.key(0), more))
     const codes = await Promise.all(asked.map(({ reserving }) => codeOf(reserving)))
@@ -41,7 +41,7 @@ describe('admission', () => {
   })
 
   test('a cap is lowered to what is left, whichever node asks', async () => {
-    const world = worldOf([{ tokensTotal: 300 }])
+    const world = await worldOf([{ tokensTotal: 300 }])
     const first = await nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 50 }).reserving
     const second = await nodeAt(world, 1).begin(world.key(0), { inputEstimate: 100, outputCap: 400 }).reserving
     expect(first.outputCap).toBeUndefined()
@@ -49,7 +49,7 @@ describe('admission', () => {
   })
 
   test('the least that a prompt takes is worked out only where it does not fit, and then refuses it', async () => {
-    const world = worldOf([{ tokensTotal: 100 }])
+    const world = await worldOf([{ tokensTotal: 100 }])
     let workedOut = 0
     const leastInput = () => {
       workedOut++
@@ -66,16 +66,16 @@ describe('admission', () => {
 
 describe('keys', () => {
   test('a key that is revoked is refused at once, by nodes too that have not heard of it', async () => {
-    const world = worldOf([{}])
+    const world = await worldOf([{}])
     const key = { ...world.key(0) }
-    world.owner().store.keys.revoke(key.id, ACTOR)
+    await world.owner().store.keys.revoke(key.id, ACTOR)
     expect(key.revokedAt).toBeUndefined()
     for (const node of world.nodes) expect(await codeOf(node.begin(key).reserving)).toBe('invalid_api_key')
   })
 
   test('a key that has changed is looked at again before anything is reserved', async () => {
-    const world = worldOf([{}])
-    world.owner().store.keys.rotate(world.keyIds[0] ?? '', 0, ACTOR)
+    const world = await worldOf([{}])
+    await world.owner().store.keys.rotate(world.keyIds[0] ?? '', 0, ACTOR)
     let looked = 0
     const { reserving } = nodeAt(world, 0).begin(world.key(0), {
       recheck: () => {
@@ -89,15 +89,15 @@ describe('keys', () => {
   })
 
   test('a key that the command line has issued a moment ago is known', async () => {
-    const world = worldOf([{}])
-    const { key } = world.outside.keys.issue({ ...world.key(0), label: 'new' }, ACTOR)
+    const world = await worldOf([{}])
+    const { key } = await world.outside.keys.issue({ ...world.key(0), label: 'new' }, ACTOR)
     expect((await nodeAt(world, 1).begin(key).reserving).keyId).toBe(key.id)
   })
 })
 
 describe('limits', () => {
   test('requests a minute hold over all nodes, to the request', async () => {
-    const world = worldOf([{ rpm: 7 }])
+    const world = await worldOf([{ rpm: 7 }])
     const asked = Array.from({ length: 30 }, (_, i) => nodeAt(world, i % 3).begin(world.key(0)))
     const codes = await Promise.all(asked.map(({ ticket }) => codeOf(ticket)))
     expect(codes.filter((code) => code === undefined)).toHaveLength(7)
@@ -106,7 +106,7 @@ describe('limits', () => {
   })
 
   test('requests at once hold over all nodes, and one that leaves makes room at another', async () => {
-    const world = worldOf([{ concurrency: 2 }])
+    const world = await worldOf([{ concurrency: 2 }])
     const [a, b] = [nodeAt(world, 0).begin(world.key(0)), nodeAt(world, 1).begin(world.key(0))]
     await Promise.all([a.ticket, b.ticket])
     expect(await codeOf(nodeAt(world, 2).begin(world.key(0)).ticket)).toBe('rate_limit_exceeded')
@@ -116,7 +116,7 @@ describe('limits', () => {
   })
 
   test('settled tokens count for the minute at every node, and headers tell so', async () => {
-    const world = worldOf([{ tpm: 100 }])
+    const world = await worldOf([{ tpm: 100 }])
     const { ticket, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 10, outputCap: 100 })
     nodeAt(world, 0).ledger.settle(await reserving, settlement({ usage: { input: 10, output: 90 } }))
     ;(await ticket).release()
@@ -129,13 +129,13 @@ describe('limits', () => {
     })
   })
 
-  test('a key without limits asks nobody at the door', () => {
-    const world = worldOf([{}])
+  test('a key without limits asks nobody at the door', async () => {
+    const world = await worldOf([{}])
     expect(nodeAt(world, 0).limits.enter(world.key(0), 'req_1')).not.toBeInstanceOf(Promise)
   })
 
   test('a refunded request counts against nothing', async () => {
-    const world = worldOf([{ rpm: 1 }])
+    const world = await worldOf([{ rpm: 1 }])
     const ticket = await nodeAt(world, 0).begin(world.key(0)).ticket
     ticket.release()
     ticket.refund()
@@ -146,14 +146,14 @@ describe('limits', () => {
 
 describe('what a node leaves behind', () => {
   test('is settled at once by its last progress, and its requests leave', async () => {
-    const world = worldOf([{ tokensTotal: 1_000, concurrency: 1 }])
+    const world = await worldOf([{ tokensTotal: 1_000, concurrency: 1 }])
     const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 400 })
     nodeAt(world, 0).ledger.progress(await reserving, { input: 90, output: 37 })
     await world.wait(300)
     world.killNode(0)
     const { ledger, store } = world.owner()
     expect(ledger.heldBy(world.keyIds[0] ?? '')).toBe(0)
-    expect(store.exchanges({ limit: 1, id })[0]).toMatchObject({
+    expect((await store.exchanges({ limit: 1, id }))[0]).toMatchObject({
       outcome: 'failed',
       input: 90,
       output: 37,
@@ -163,35 +163,35 @@ describe('what a node leaves behind', () => {
   })
 
   test('without any progress is billed its prompt', async () => {
-    const world = worldOf([{}])
+    const world = await worldOf([{}])
     const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 123 })
     await reserving
     world.killNode(0)
-    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ input: 123, output: 0 })
+    expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ input: 123, output: 0 })
   })
 
   test('goes on over a new start of the ledger, where the node itself goes on', async () => {
-    const world = worldOf([{ tokensTotal: 1_000 }])
+    const world = await worldOf([{ tokensTotal: 1_000 }])
     const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 100, outputCap: 400 })
     const lost = nodeAt(world, 1).begin(world.key(0), { inputEstimate: 50, outputCap: 10 })
     const reservation = await reserving
     await lost.reserving
     const gone = nodeAt(world, 1)
     gone.alive = false
-    world.killOwner()
+    await world.killOwner()
     world.restartOwner()
     const { ledger, store } = world.owner()
     expect(ledger.heldBy(world.keyIds[0] ?? '')).toBe(reservation.reserved)
-    expect(store.exchanges({ limit: 1, id: lost.id })[0]).toMatchObject({ outcome: 'failed', input: 50 })
+    expect((await store.exchanges({ limit: 1, id: lost.id }))[0]).toMatchObject({ outcome: 'failed', input: 50 })
     const { written } = nodeAt(world, 0).ledger.settle(reservation, settlement({ usage: { input: 100, output: 321 } }))
     await written
-    expect(store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'done', output: 321 })
+    expect((await store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'done', output: 321 })
   })
 })
 
 describe('a ledger that does not answer', () => {
   test('refuses requests after five seconds, and what it reserved for them is given back', async () => {
-    const world = worldOf([{ tokensTotal: 1_000 }], 1)
+    const world = await worldOf([{ tokensTotal: 1_000 }], 1)
     const node = nodeAt(world, 0)
     node.line.fault = 'silent-after'
     const { id, reserving } = node.begin(world.key(0))
@@ -201,11 +201,11 @@ describe('a ledger that does not answer', () => {
     expect(await codeOf(reserving)).toBe('service_unavailable')
     await world.finish()
     expect(world.owner().ledger.openCount()).toBe(0)
-    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'failed', input: null })
+    expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'failed', input: null })
   })
 
   test('holds no answer for longer than two seconds, and hears of its end later', async () => {
-    const world = worldOf([{}], 1)
+    const world = await worldOf([{}], 1)
     const node = nodeAt(world, 0)
     const { id, reserving } = node.begin(world.key(0))
     const reservation = await reserving
@@ -215,11 +215,11 @@ describe('a ledger that does not answer', () => {
     await written
     expect(world.owner().ledger.openCount()).toBe(1)
     await world.finish()
-    expect(world.owner().store.exchanges({ limit: 1, id })[0]).toMatchObject({ outcome: 'done', output: 2 })
+    expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'done', output: 2 })
   })
 
   test('that is gone refuses at once', async () => {
-    const world = worldOf([{}], 1)
+    const world = await worldOf([{}], 1)
     nodeAt(world, 0).line.end()
     expect(await codeOf(nodeAt(world, 0).ledger.reserve(ask(world.key(0))))).toBe('service_unavailable')
   })

@@ -9,7 +9,7 @@ import { createNodeLedger, type NodeLedger } from '../../../src/ledger/node.ts'
 import { createOwner, type OwnedLedger } from '../../../src/ledger/owner.ts'
 import type { Timers } from '../../../src/ledger/writer.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { SqliteStore } from '../../../src/store/store.ts'
 import { ACTOR, NOW, newKey } from '../../store/support.ts'
 import { ask, PRICE } from '../support.ts'
 import { createLine, type Line } from './faults.ts'
@@ -38,7 +38,13 @@ const mortal = () => {
   }
 }
 
-type Owner = { store: Store; ledger: Ledger; limits: Limits; shared: OwnedLedger; life: ReturnType<typeof mortal> }
+type Owner = {
+  store: SqliteStore
+  ledger: Ledger
+  limits: Limits
+  shared: OwnedLedger
+  life: ReturnType<typeof mortal>
+}
 
 export type TestNode = NodeLedger & {
   name: string
@@ -70,12 +76,12 @@ const startOwner = (path: string, clock: Clock, isRestart: boolean): Owner => {
   return { store, ledger, limits, shared, life }
 }
 
-export type World = ReturnType<typeof createWorld>
+export type World = Awaited<ReturnType<typeof createWorld>>
 
-export const createWorld = (path: string, given: Partial<NewKey>[], nodeCount: number) => {
+export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCount: number) => {
   const clock: Clock = { ms: 0 }
   const outside = openStore(path, { clock: () => NOW + clock.ms })
-  const keyIds = given.map((one) => outside.keys.issue(newKey(one), ACTOR).key.id)
+  const keyIds = await Promise.all(given.map(async (one) => (await outside.keys.issue(newKey(one), ACTOR)).key.id))
   let owner = startOwner(path, clock, false)
   /** The nodes' own view of the keys. */
   const seen = openStore(path, { clock: () => NOW + clock.ms })
@@ -135,10 +141,10 @@ export const createWorld = (path: string, given: Partial<NewKey>[], nodeCount: n
       await world.turns()
     },
     /** As by kill -9: what is not written is lost. */
-    killOwner() {
+    async killOwner() {
       owner.life.kill()
       for (const node of nodes) node.line.end()
-      owner.store.close()
+      await owner.store.close()
     },
     restartOwner() {
       owner = startOwner(path, clock, true)
@@ -160,14 +166,14 @@ export const createWorld = (path: string, given: Partial<NewKey>[], nodeCount: n
       for (const node of nodes) node.line.heal()
       for (let i = 0; i < 40; i++) await world.wait(100)
       await Promise.all(nodes.map((node) => node.said()))
-      owner.ledger.flush()
+      await owner.ledger.flush()
     },
-    close() {
+    async close() {
       owner.life.kill()
       for (const node of nodes) node.life.kill()
-      owner.store.close()
-      seen.close()
-      outside.close()
+      await owner.store.close()
+      await seen.close()
+      await outside.close()
     },
   }
   return world

@@ -9,7 +9,6 @@ import { createAnswersInMemory } from '../../../src/ledger/kept-in-memory.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
 import { createTurns } from '../../../src/lib/turns.ts'
 import { createRecall, type Recall } from '../../../src/relay/adapt/recall.ts'
-import { patiently } from '../../../src/store/patience.ts'
 import { storeError } from '../../../src/store/store.ts'
 import { cleanUp, open } from '../../store/support.ts'
 
@@ -18,7 +17,7 @@ afterEach(cleanUp)
 const ROOMY: Bounds = { perKey: 10_000_000, total: 100_000_000 }
 
 const recallOn = (answers: AnswerStore, bounds = ROOMY, failed: (cause: unknown) => void = () => undefined): Recall =>
-  createRecall({ answers: () => answers, bounds: () => bounds, turns: createTurns(), patiently, failed })
+  createRecall({ answers: () => answers, bounds: () => bounds, turns: createTurns(), failed })
 
 const said = (id: string): JsonObject => ({ type: 'message', id, role: 'assistant', content: [] })
 const asked = (words: string): JsonObject => ({ role: 'user', content: words })
@@ -247,7 +246,10 @@ describe.each(STORES)('%s', (_, makeStore) => {
     const answers = makeStore()
     const recall = recallOn(answers)
     answers.place([{ keyId: 'k', id: 'resp_p', account: 'vendor_b/second' }], ROOMY)
-    expect([recall.placeOf('k', 'resp_p'), recall.placeOf('other', 'resp_p')]).toEqual(['vendor_b/second', undefined])
+    expect([await recall.placeOf('k', 'resp_p'), await recall.placeOf('other', 'resp_p')]).toEqual([
+      'vendor_b/second',
+      undefined,
+    ])
     expect(await isKnown(recall, 'k', continuing('p'))).toBe(false)
     expect(await recall.answer('k', 'resp_p')).toBeUndefined()
   })

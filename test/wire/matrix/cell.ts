@@ -109,7 +109,7 @@ const sum = ({ input, cacheRead = 0, cacheWrite = 0, output }: Figures): number 
 
 const ledgerFaults = async (bench: Bench, id: string, usage: Figures): Promise<string[]> => {
   await bench.gateway.idle()
-  const [row] = bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
+  const [row] = await bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
   if (row === undefined) return ['the ledger has no row']
   const due = [usage.input, usage.cacheRead ?? 0, usage.cacheWrite ?? 0, usage.output]
   const has = [row.input ?? 0, row.cacheRead ?? 0, row.cacheWrite ?? 0, row.output ?? 0]

@@ -189,7 +189,7 @@ export const runFault = async (
   else faults.push(...inBody(client, answer, text, fault))
   await bench.gateway.idle()
   const id = answer.headers.get('x-request-id') ?? ''
-  const [row] = bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
+  const [row] = await bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
   if (row?.errorCode !== fault.code) faults.push(`the ledger has ${row?.errorCode}`)
   if (row?.outcome !== (fault.status < 500 ? 'refused' : 'failed')) faults.push(`the ledger has ${row?.outcome}`)
   return { faults, dropped: [] }
@@ -252,7 +252,7 @@ export const runLeaving = async (bench: Bench, client: ChatWire, vendor: ChatWir
   if ((await request?.closed) !== 'aborted') faults.push('the vendor’s call was not aborted')
   await bench.gateway.idle()
   const id = answer.headers.get('x-request-id') ?? ''
-  const [row] = bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
+  const [row] = await bench.gateway.server.gateway.store.exchanges({ limit: 1, id })
   if (row?.outcome !== 'aborted') faults.push(`the ledger has ${row?.outcome}`)
   if ((row?.input ?? 0) < 1) faults.push('the prompt was not billed')
   return { faults, dropped: [] }
