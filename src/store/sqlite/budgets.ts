@@ -4,25 +4,21 @@ import type { Database } from 'bun:sqlite'
 import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import {
-  type Budget,
   type BudgetId,
   type BudgetMark,
   type BudgetTerms,
-  budgetOf,
-  GATEWAY,
   marksPassed,
   ownerOfBudget,
-  requireTerms,
   type Spent,
   usedOf,
 } from '../../keys/budget.ts'
 import type { Budgets } from '../../keys/budgets.ts'
 import type { Actor } from '../../keys/key.ts'
+import { auditedBudget, type BudgetRow, begunAnew, createBudgetCache, termsSet } from '../rows/budgets.ts'
+import { RENEWAL } from '../rows/keys.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { AtOnce } from './patient.ts'
 import { keys, budgetMarks as marksTable, members, budgets as table, teams } from './schema.ts'
-
-type Row = typeof table.$inferSelect
 
 /** What was spent, by the budgets it counts against. */
 export type Charges = ReadonlyMap<BudgetId, Spent>
@@ -41,15 +37,13 @@ export type BudgetRing = {
   reload(all: boolean): void
 }
 
-const NONE: readonly Budget[] = []
-
 const CHARGE = `
   UPDATE budgets SET used_tokens = used_tokens + ?, used_micro_usd = used_micro_usd + ? WHERE id = ? AND amount IS NOT NULL
   RETURNING unit, amount, warn_at AS warnAt, used_tokens AS tokens, used_micro_usd AS microUsd, since, marked`
 const MARK = `
   INSERT OR IGNORE INTO budget_marks (at, budget, since, mark, unit, amount, used) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
-type Charged = Pick<Row, 'unit' | 'since' | 'marked'> & Spent & { amount: number; warnAt: string }
+type Charged = Pick<BudgetRow, 'unit' | 'since' | 'marked'> & Spent & { amount: number; warnAt: string }
 
 export const createBudgetRing = (
   db: Database,
@@ -57,8 +51,7 @@ export const createBudgetRing = (
   change: Change,
   clock: () => number,
 ): BudgetRing => {
-  const byId = new Map<BudgetId, Budget>()
-  const teamOf = new Map<string, string>()
+  const cache = createBudgetCache()
   /** Charged and not yet in the database. */
   const unwritten = new Map<BudgetId, Spent>()
   const listeners = new Set<() => void>()
@@ -67,25 +60,7 @@ export const createBudgetRing = (
   const marked = db.query('UPDATE budgets SET marked = ? WHERE id = ?')
   let version = 0
 
-  const take = (row: Row): Budget | undefined => {
-    const known = byId.get(row.id)
-    if (row.amount === null) {
-      byId.delete(row.id)
-      return undefined
-    }
-    const waiting = unwritten.get(row.id)
-    const fresh: Budget = {
-      ...{ id: row.id, unit: row.unit, amount: row.amount, renews: row.renews ?? undefined, warnAt: row.warnAt },
-      used: {
-        tokens: row.usedTokens + (waiting?.tokens ?? 0),
-        microUsd: row.usedMicroUsd + (waiting?.microUsd ?? 0),
-      },
-      since: row.since,
-    }
-    const budget = known === undefined ? fresh : Object.assign(known, fresh)
-    byId.set(row.id, budget)
-    return budget
-  }
+  const take = (row: BudgetRow): void => cache.take(row, unwritten.get(row.id))
   const reload = (all: boolean): void => {
     for (const row of all
       ? orm.select().from(table).all()
@@ -93,14 +68,8 @@ export const createBudgetRing = (
       take(row)
       version = Math.max(version, row.version)
     }
-    teamOf.clear()
     const inTeams = and(isNotNull(members.teamId), isNull(members.removedAt))
-    for (const { id, teamId } of orm
-      .select({ id: members.id, teamId: members.teamId })
-      .from(members)
-      .where(inTeams)
-      .all())
-      if (teamId !== null) teamOf.set(id, teamId)
+    cache.team(orm.select({ id: members.id, teamId: members.teamId }).from(members).where(inTeams).all())
   }
   reload(true)
 
@@ -110,62 +79,41 @@ export const createBudgetRing = (
     if (terms === null) {
       if (was === undefined) return
       tx.update(table).set({ amount: null, version: NEXT_VERSION }).where(eq(table.id, id)).run()
-      note('budget.remove', id, audited(was), null)
+      note('budget.remove', id, auditedBudget(was), null)
       return
     }
-    const { unit, amount, renews, warnAt } = requireTerms(terms)
-    const set = { unit, amount, renews: renews ?? null, warnAt: [...warnAt], version: NEXT_VERSION }
-    // The first period of one that is to renew from now on is the next one; marks that are not passed any more count again.
-    const fresh =
-      was === undefined
-        ? { usedTokens: 0, usedMicroUsd: 0, since: clock(), marked: 0 }
-        : {
-            ...(was.renews === (renews ?? null) ? {} : { since: clock() }),
-            marked:
-              marksPassed({ ...set, used: { tokens: was.usedTokens, microUsd: was.usedMicroUsd } }, 0).at(-1) ?? 0,
-          }
+    const set = { ...termsSet(terms, was, clock()), version: NEXT_VERSION }
     const after = tx
       .insert(table)
-      .values({ id, since: clock(), ...set, ...fresh })
-      .onConflictDoUpdate({ target: table.id, set: { ...set, ...fresh } })
+      .values({ id, since: clock(), ...set })
+      .onConflictDoUpdate({ target: table.id, set })
       .returning()
       .get()
-    note('budget.set', id, was === undefined ? null : audited(was), audited(after))
+    note('budget.set', id, was === undefined ? null : auditedBudget(was), auditedBudget(after))
   }
 
   const renew = (id: BudgetId, actor: Actor): void => {
     const after = change(actor, (tx, note) => {
       const before = tx.select().from(table).where(eq(table.id, id)).get()
       if (before === undefined || before.amount === null) return undefined
-      const set = { usedTokens: 0, usedMicroUsd: 0, marked: 0, since: clock(), version: NEXT_VERSION }
+      const set = { ...begunAnew(clock()), version: NEXT_VERSION }
       const row = tx.update(table).set(set).where(eq(table.id, id)).returning().get()
       // Of one that nobody used there is nothing to tell.
-      if (before.usedTokens + before.usedMicroUsd > 0) note('budget.renew', id, audited(before), audited(row))
+      if (before.usedTokens + before.usedMicroUsd > 0)
+        note('budget.renew', id, auditedBudget(before), auditedBudget(row))
       return row
     })
     if (after !== undefined) take(after)
   }
 
   const budgets: AtOnce<Budgets> = {
-    of({ id, ownerId }) {
-      if (byId.size === 0) return NONE
-      const team = ownerId === undefined ? undefined : teamOf.get(ownerId)
-      const found: Budget[] = []
-      for (const each of [
-        byId.get(budgetOf('key', id)),
-        ownerId === undefined ? undefined : byId.get(budgetOf('member', ownerId)),
-        team === undefined ? undefined : byId.get(budgetOf('team', team)),
-        byId.get(GATEWAY),
-      ])
-        if (each !== undefined) found.push(each)
-      return found.length === 0 ? NONE : found
-    },
-    get: (id) => byId.get(id),
-    list: () => [...byId.values()],
+    of: cache.of,
+    get: cache.get,
+    list: cache.list,
     set(id, terms, actor) {
       change(actor, (tx, note) => put(id, terms, tx, note))
       reload(false)
-      return byId.get(id)
+      return cache.get(id)
     },
     renew: (id, actor = RENEWAL) => renew(id, actor),
     nameOf(budget) {
@@ -194,7 +142,7 @@ export const createBudgetRing = (
     charge(ids, spent) {
       for (const id of ids) {
         unwritten.set(id, plus(unwritten.get(id), spent))
-        const budget = byId.get(id)
+        const budget = cache.get(id)
         if (budget === undefined) continue
         budget.used.tokens += spent.tokens
         budget.used.microUsd += spent.microUsd
@@ -229,18 +177,9 @@ export const createBudgetRing = (
   }
 }
 
-/** Who renews budgets, in the audit. */
-const RENEWAL: Actor = { kind: 'system', id: 'renewal' }
-
 const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM budgets)`
 
 const plus = (a: Spent | undefined, b: Spent): Spent => ({
   tokens: (a?.tokens ?? 0) + b.tokens,
   microUsd: (a?.microUsd ?? 0) + b.microUsd,
-})
-
-/** What the audit records of a budget. */
-const audited = ({ unit, amount, renews, warnAt, usedTokens, usedMicroUsd, since }: Row) => ({
-  ...{ unit, amount, renews, warnAt, since },
-  used: unit === 'usd' ? usedMicroUsd : usedTokens,
 })

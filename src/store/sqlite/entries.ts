@@ -2,7 +2,8 @@
 
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { type EntryStore, type KeptEntry, SECTIONS, type Section } from '../entries.ts'
+import type { EntryStore, Section } from '../entries.ts'
+import { bySection, changedEntry, entryRow, toEntry } from '../rows/entries.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { AtOnce } from './patient.ts'
 import { audit, entries as table } from './schema.ts'
@@ -19,38 +20,21 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
     note: Note,
   ) => {
     const row = tx.select().from(table).where(at(section, name)).get()
-    const before = row && toEntry(row)
-    const after = next()
-    const noun = NOUNS[section]
-    if (after === undefined) {
-      if (before === undefined) return
-      note(`${noun}.remove`, name, told(before), null)
+    const changed = changedEntry({ section, name }, row && toEntry(row), next(), clock())
+    if (changed === undefined) return
+    const { entry, action, before, after } = changed
+    note(action, name, before, after)
+    if (entry === undefined) {
       tx.delete(table).where(at(section, name)).run()
       return
     }
-    const now = clock()
-    const entry: KeptEntry = {
-      ...{ section, name, value: after.value, credential: after.credential ?? before?.credential },
-      ...{ createdAt: before?.createdAt ?? now, updatedAt: now },
-    }
-    const renewed = before === undefined || after.credential === undefined ? {} : { credential_changed: true }
-    note(`${noun}.${before === undefined ? 'add' : 'change'}`, name, before ? told(before) : null, {
-      ...told(entry),
-      ...renewed,
-    })
-    const values = toRow(entry, lastNote(tx))
+    const values = entryRow(entry, lastNote(tx))
     const target = [table.section, table.name]
     tx.insert(table).values(values).onConflictDoUpdate({ target, set: values }).run()
   }
   return {
     list: () =>
-      orm
-        .select()
-        .from(table)
-        .orderBy(asc(table.createdAt), asc(table.name))
-        .all()
-        .map(toEntry)
-        .sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section)),
+      orm.select().from(table).orderBy(asc(table.createdAt), asc(table.name)).all().map(toEntry).sort(bySection),
     revision() {
       const { count = 0, version = null } = state.get() ?? {}
       return `${count} ${version ?? 0}`
@@ -69,7 +53,7 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
           note('account.reseal', entry.name, null, null)
           const { section, name } = entry
           tx.update(table)
-            .set(toRow({ ...entry, credential }, lastNote(tx)))
+            .set(entryRow({ ...entry, credential }, lastNote(tx)))
             .where(at(section, name))
             .run()
           count++
@@ -79,21 +63,7 @@ export const createEntries = (orm: BunSQLiteDatabase, change: Change, clock: () 
   }
 }
 
-const NOUNS: Record<Section, string> = {
-  providers: 'provider',
-  accounts: 'account',
-  models: 'model',
-  aliases: 'alias',
-  fallbacks: 'fallback',
-}
-
 const at = (section: Section, name: string) => and(eq(table.section, section), eq(table.name, name))
-
-/** As the audit is told of it: never what is sealed. */
-const told = ({ value, credential }: KeptEntry) => ({
-  value,
-  ...(credential === undefined ? {} : { credential: credential.lastFour === null ? 'set' : `…${credential.lastFour}` }),
-})
 
 /** The row of the audit that this change has written last. */
 const lastNote = (tx: Transaction): number =>
@@ -101,17 +71,3 @@ const lastNote = (tx: Transaction): number =>
     .select({ row: sql<number>`max(${audit.row})` })
     .from(audit)
     .get()?.row ?? 0
-
-const toEntry = (row: typeof table.$inferSelect): KeptEntry => ({
-  section: row.section,
-  name: row.name,
-  value: row.value,
-  credential: row.sealed === null ? undefined : { text: row.sealed, by: row.sealedBy ?? '', lastFour: row.lastFour },
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-})
-
-const toRow = ({ section, name, value, credential, createdAt, updatedAt }: KeptEntry, version: number) => ({
-  ...{ section, name, value, createdAt, updatedAt, version },
-  ...{ sealed: credential?.text ?? null, sealedBy: credential?.by ?? null, lastFour: credential?.lastFour ?? null },
-})

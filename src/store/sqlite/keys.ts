@@ -2,24 +2,28 @@
 
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { GatewayError, invalidRequest } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import { budgetOf } from '../../keys/budget.ts'
 import { checkKey } from '../../keys/check.ts'
 import type { Actor, Key, Keys, NewKey } from '../../keys/key.ts'
 import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../../keys/secret.ts'
 import { requireInForce } from '../../keys/status.ts'
+import {
+  createKeyCache,
+  type KeyColumns,
+  type KeyRow,
+  keptOf,
+  RENEWAL,
+  renewed,
+  revoked,
+  rotated,
+  toKey,
+  updated,
+} from '../rows/keys.ts'
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { AtOnce } from './patient.ts'
 import { keys as table } from './schema.ts'
-
-type Row = typeof table.$inferSelect
-type Insert = typeof table.$inferInsert
-/** Columns to set; those undefined stay as they are. */
-type Columns = { [name in keyof Insert]?: Insert[name] | undefined }
-
-/** The key a secret's hash belongs to. `until`: the end of the grace period of a rotated secret. */
-type Entry = { key: Key; until: number | undefined }
 
 export type KeyRing = {
   keys: AtOnce<Keys>
@@ -41,33 +45,13 @@ export const createKeyRing = (
   refresh: () => boolean,
   ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
 ): KeyRing => {
-  const byHash = new Map<string, Entry>()
-  const byId = new Map<string, Key>()
-  const hashesOf = new Map<string, string[]>()
-  const versions = new Map<string, number>()
+  const cache = createKeyCache()
   /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()
   /** The newest version read by `reload`. Own changes do not raise it: another process may have made one just below. */
   let version = 0
-  let changes = 0
 
-  // A key is the same object for as long as the store is open, so that those who hold it see its changes.
-  const take = (row: Row): Key => {
-    changes++
-    const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
-    const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
-    byId.set(key.id, key)
-    versions.set(key.id, row.version)
-    for (const hash of hashesOf.get(key.id) ?? []) byHash.delete(hash)
-    const hashes = [row.hash]
-    byHash.set(row.hash, { key, until: undefined })
-    if (row.previousHash !== null) {
-      hashes.push(row.previousHash)
-      byHash.set(row.previousHash, { key, until: row.previousUntil ?? 0 })
-    }
-    hashesOf.set(key.id, hashes)
-    return key
-  }
+  const take = (row: KeyRow): Key => cache.take(row, unwritten.get(row.id))
 
   const reload = (all: boolean): void => {
     const rows = all ? orm.select().from(table).all() : orm.select().from(table).where(gt(table.version, version)).all()
@@ -78,8 +62,8 @@ export const createKeyRing = (
   }
   reload(true)
 
-  type Edit = { id: string; action: string; columns: (row: Row) => Columns; budget?: NewKey['budget'] }
-  const write = ({ id, action, columns, budget }: Edit, tx: Transaction, note: Note): Row => {
+  type Edit = { id: string; action: string; columns: (row: KeyRow) => KeyColumns; budget?: NewKey['budget'] }
+  const write = ({ id, action, columns, budget }: Edit, tx: Transaction, note: Note): KeyRow => {
     const before = tx.select().from(table).where(eq(table.id, id)).get()
     if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
     const values = { ...columns(before), version: NEXT_VERSION }
@@ -97,23 +81,24 @@ export const createKeyRing = (
   const revoking = (id: string): Edit => ({
     id,
     action: 'key.revoke',
-    columns: (row) => ({ revokedAt: row.revokedAt ?? clock() }),
+    columns: (row) => revoked(row, clock()),
   })
 
   const keys: AtOnce<Keys> = {
     authenticate(headers) {
       const hash = hashSecret(secretOf(headers))
       // The command line may have issued the key a moment ago.
-      const entry = byHash.get(hash) ?? (refresh() ? byHash.get(hash) : undefined)
+      if (!cache.knows(hash)) refresh()
       const now = clock()
-      if (entry === undefined || (entry.until !== undefined && entry.until <= now)) throw unknownKey()
-      requireInForce(entry.key, now)
-      return entry.key
+      const key = cache.find(hash, now)
+      if (key === undefined) throw unknownKey()
+      requireInForce(key, now)
+      return key
     },
-    changes: () => changes,
-    versionOf: (id) => versions.get(id) ?? 0,
-    get: (id) => byId.get(id),
-    list: () => [...byId.values()],
+    changes: cache.changes,
+    versionOf: cache.versionOf,
+    get: cache.get,
+    list: cache.list,
     issue({ budget, ...input }, actor) {
       checkKey(input)
       const secret = makeSecret()
@@ -133,67 +118,24 @@ export const createKeyRing = (
     },
     update(id, patch, actor) {
       checkKey(patch)
-      const {
-        label,
-        addTokens = 0,
-        tokensUsed,
-        renews,
-        expiresAt,
-        models,
-        rpm,
-        tpm,
-        concurrency,
-        serverTools,
-        ips,
-      } = patch
-      const columns = (row: Row): Columns => {
-        const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
-        const renewing = renews === undefined ? row.renews : renews
-        // A total that is set is that of every period, and so is one that never ends.
-        const before = patch.tokensTotal === undefined && renewing !== null ? row.tokensExtra : 0
-        const tokensExtra = renewing === null || patch.lasting ? before : before + addTokens
-        if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
-        // The first period of a quota that is to renew from now on is the next one.
-        const renewedAt = renews === undefined || renews === row.renews ? undefined : clock()
-        return {
-          label,
-          tokensTotal,
-          tokensExtra,
-          tokensUsed,
-          renews,
-          renewedAt,
-          expiresAt,
-          models,
-          rpm,
-          tpm,
-          concurrency,
-          serverTools,
-          ips,
-        }
-      }
+      const columns = (row: KeyRow): KeyColumns => updated(row, patch, clock())
       return edit({ id, action: 'key.update', columns, budget: patch.budget }, actor)
     },
     renew(id) {
-      const columns = ({ tokensTotal, tokensExtra }: Row): Columns => ({
-        ...{ tokensUsed: 0, renewedAt: clock(), tokensTotal: tokensTotal - tokensExtra, tokensExtra: 0 },
-      })
+      const columns = (row: KeyRow): KeyColumns => renewed(row, clock())
       const renewing: Edit = { id, action: 'key.renew', columns }
       // Of a key that nobody used or topped up there is nothing to tell.
-      const known = byId.get(id)
+      const known = cache.get(id)
       const isUnused = known?.tokensUsed === 0 && known.tokensExtra === undefined
       return take(change(RENEWAL, (tx, note) => write(renewing, tx, isUnused ? () => undefined : note)))
     },
     revoke(id, actor) {
-      const known = byId.get(id)
+      const known = cache.get(id)
       return known?.revokedAt === undefined ? edit(revoking(id), actor) : known
     },
     rotate(id, graceMs, actor) {
       const secret = makeSecret()
-      const columns = (row: Row): Columns => ({
-        ...keptOf(secret),
-        previousHash: graceMs > 0 ? row.hash : null,
-        previousUntil: graceMs > 0 ? clock() + graceMs : null,
-      })
+      const columns = (row: KeyRow): KeyColumns => rotated(row, secret, graceMs, clock())
       return { key: edit({ id, action: 'key.rotate', columns }, actor), secret }
     },
   }
@@ -202,7 +144,7 @@ export const createKeyRing = (
     keys,
     charge(keyId, tokens) {
       unwritten.set(keyId, (unwritten.get(keyId) ?? 0) + tokens)
-      const key = byId.get(keyId)
+      const key = cache.get(keyId)
       if (key !== undefined) key.tokensUsed += tokens
     },
     written(charges) {
@@ -220,33 +162,4 @@ export const createKeyRing = (
   }
 }
 
-/** Who renews quotas, in the audit. */
-const RENEWAL: Actor = { kind: 'system', id: 'renewal' }
-
-/** What is kept of a secret. */
-const keptOf = (secret: string) => ({ hash: hashSecret(secret), lastFour: secret.slice(-4) })
-
 const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM keys)`
-
-const toKey = (row: Row): Key => ({
-  id: row.id,
-  label: row.label,
-  lastFour: row.lastFour ?? undefined,
-  purpose: row.purpose ?? undefined,
-  createdAt: row.createdAt,
-  expiresAt: row.expiresAt,
-  revokedAt: row.revokedAt ?? undefined,
-  tokensTotal: row.tokensTotal,
-  tokensUsed: row.tokensUsed,
-  renews: row.renews ?? undefined,
-  tokensExtra: row.tokensExtra === 0 ? undefined : row.tokensExtra,
-  renewedAt: row.renewedAt ?? undefined,
-  models: row.models,
-  rpm: row.rpm ?? undefined,
-  tpm: row.tpm ?? undefined,
-  concurrency: row.concurrency ?? undefined,
-  serverTools: row.serverTools ?? undefined,
-  ips: row.ips ?? undefined,
-  oldSecretUntil: row.previousUntil ?? undefined,
-  ownerId: row.ownerId ?? undefined,
-})

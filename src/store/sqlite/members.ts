@@ -5,14 +5,14 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { budgetOf } from '../../keys/budget.ts'
-import type { Actor } from '../../keys/key.ts'
 import { randomBase62 } from '../../keys/secret.ts'
-import type { Invitation, Member, MemberStore } from '../../members/member.ts'
+import type { MemberStore } from '../../members/member.ts'
+import { auditedMember, linkOf, NO_LINK, toMember } from '../rows/people.ts'
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { KeyRing } from './keys.ts'
 import type { AtOnce } from './patient.ts'
-import { insertSession, removeFactor, toMember } from './people.ts'
+import { insertSession, removeFactor } from './people.ts'
 import { adminTokens, sessions, members as table, teams } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -100,7 +100,7 @@ export const createMembers = (
           WHERE NOT EXISTS ${admins} RETURNING id`)
         if (made.length === 0) return undefined
         const member = toMember(byId(tx, id))
-        note('member.add', id, null, audited(member))
+        note('member.add', id, null, auditedMember(member))
         return member
       }),
     add({ name, role, limits, passwordHash = null, invitation, teamId = null, budget = null }, actor) {
@@ -115,7 +115,7 @@ export const createMembers = (
           .returning()
           .get()
         const made = toMember(row)
-        note('member.add', id, null, audited(made))
+        note('member.add', id, null, auditedMember(made))
         if (invitation !== undefined) note('member.invite', id, null, { expiresAt: invitation.expiresAt })
         ofBudgets.put(budgetOf('member', id), budget, tx, note)
         return made
@@ -140,7 +140,7 @@ export const createMembers = (
           .all()
         if (row === undefined) throw onlyAdmin()
         const after = toMember(row)
-        note('member.update', id, audited(toMember(before)), audited(after))
+        note('member.update', id, auditedMember(toMember(before)), auditedMember(after))
         if (steppedDown) endMade(tx, note, id)
         return after
       })
@@ -211,7 +211,7 @@ export const createMembers = (
           .all()
         if (removed.length === 0) throw onlyAdmin()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
-        note('member.remove', id, audited(toMember(before)), null)
+        note('member.remove', id, auditedMember(toMember(before)), null)
         removeFactor(tx, note, id)
         endMade(tx, note, id)
         ofBudgets.put(budgetOf('member', id), null, tx, note)
@@ -239,15 +239,3 @@ const invitation = (hash: string, now: number) =>
 /** Who made a link is still an admin, or it was made on the command line. */
 const BY_AN_ADMIN = sql`(invited_by IS NULL OR invited_by IN (
   SELECT id FROM members WHERE role = 'admin' AND password_hash IS NOT NULL AND removed_at IS NULL))`
-
-const NO_LINK = { invitationHash: null, invitationExpiresAt: null, invitedBy: null, invitationEndsFactor: false }
-
-const linkOf = ({ hash, expiresAt, endsFactor = false }: Invitation, { kind, id }: Actor) => ({
-  invitationHash: hash,
-  invitationExpiresAt: expiresAt,
-  invitationEndsFactor: endsFactor,
-  invitedBy: kind === 'member' ? id : null,
-})
-
-/** What the audit records of a member. */
-const audited = ({ name, role, limits, teamId }: Member) => ({ name, role, limits, team: teamId ?? null })

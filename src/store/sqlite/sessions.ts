@@ -3,10 +3,11 @@
 import { and, desc, eq, exists, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError } from '../../errors.ts'
-import { type SessionStore, type StoredSession, sessionId } from '../../members/member.ts'
+import { type SessionStore, sessionId } from '../../members/member.ts'
+import { toMember, toSession } from '../rows/people.ts'
 import type { Change, Transaction } from './change.ts'
 import type { AtOnce } from './patient.ts'
-import { insertSession, toMember } from './people.ts'
+import { insertSession } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
 export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<SessionStore> => ({
@@ -84,13 +85,3 @@ const hasPassword = (tx: Pick<Transaction, 'select'>, id: string, passwordHash: 
       .from(members)
       .where(and(eq(members.id, id), eq(members.passwordHash, passwordHash), isNull(members.removedAt))),
   )
-
-const toSession = (row: typeof table.$inferSelect): StoredSession => ({
-  hash: row.hash,
-  createdAt: row.createdAt,
-  expiresAt: row.expiresAt,
-  seenAt: row.seenAt,
-  provenAt: row.provenAt ?? row.createdAt,
-  address: row.address ?? undefined,
-  agent: row.agent ?? undefined,
-})

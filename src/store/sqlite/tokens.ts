@@ -4,7 +4,8 @@ import { eq } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError } from '../../errors.ts'
 import { randomBase62 } from '../../keys/secret.ts'
-import type { AdminToken, TokenStore } from '../../members/member.ts'
+import type { TokenStore } from '../../members/member.ts'
+import { toToken } from '../rows/people.ts'
 import type { Change } from './change.ts'
 import type { AtOnce } from './patient.ts'
 import { adminTokens as table } from './schema.ts'
@@ -40,14 +41,4 @@ export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () =
       note('token.revoke', id, { label: before.label }, null)
       return toToken(after)
     }),
-})
-
-const toToken = (row: typeof table.$inferSelect): AdminToken => ({
-  id: row.id,
-  label: row.label,
-  createdBy: row.createdBy ?? undefined,
-  createdAt: row.createdAt,
-  expiresAt: row.expiresAt ?? undefined,
-  revokedAt: row.revokedAt ?? undefined,
-  usedAt: row.usedAt ?? undefined,
 })
