@@ -2,11 +2,11 @@
 // a node of an older version may go on beside newer ones until a migration takes away what it needs.
 
 import { storeError } from '../store.ts'
+import { READ_COMMITTED } from './change.ts'
+import type { Client, Queries } from './client.ts'
 import { MIGRATIONS, type Migration } from './migrations.ts'
 
-type Queries = { query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> }
-/** `begin` runs a transaction, by the queries it gives alone. */
-type Database = Queries & { begin<T>(run: (tx: Queries) => Promise<T>): Promise<T> }
+type Database = Pick<Client, 'query' | 'begin'>
 
 /** `least`: how many migrations a node must know to run on the database. */
 type Applied = { names: string[]; least: number }
@@ -15,6 +15,8 @@ type Applied = { names: string[]; least: number }
 const LOCK = 7_588_219_044
 /** A change of a table waits for statements that run, and all later ones wait for it: not for long. */
 const LOCK_WAIT = '5s'
+/** Of all missing migrations together, on tables of any size. */
+const LONGEST_MS = 3_600_000
 
 /** `where`: the database in words, without a password. Throws a StoreError for a database it cannot use, which is left as it was. */
 export const migrate = async (
@@ -23,7 +25,8 @@ export const migrate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   if (isCurrent(await read(db), migrations, where)) return
-  await db.begin(async (tx) => {
+  const run = async (tx: Queries): Promise<void> => {
+    await tx.query(READ_COMMITTED)
     await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
     const applied = await read(tx)
     if (isCurrent(applied, migrations, where)) return
@@ -37,7 +40,8 @@ export const migrate = async (
       if (contracts) least = position + 1
       await tx.query(ADD, [position, name, least])
     }
-  })
+  }
+  await db.begin(run, { deadlineMs: LONGEST_MS })
 }
 
 const NONE: Applied = { names: [], least: 0 }

@@ -34,7 +34,7 @@ const json = customType<{ data: unknown; driverData: string }>({
 })
 
 /** Of A to Z alone, whatever the database's language is: as SQLite does. */
-const withoutCase = (name: AnyPgColumn) => sql`lower(${name} COLLATE "C")`
+export const withoutCase = (name: AnyPgColumn | string) => sql<string>`lower(${name} COLLATE "C")`
 
 export const keys = pgTable(
   'keys',

@@ -1,0 +1,34 @@
+// Alerts in PostgreSQL: what was told, and what waits to be sent.
+
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import { type Alert, type AlertStore, auditedAlert } from '../../alerts/alert.ts'
+import type { Changes } from './change.ts'
+import { MIGRATIONS } from './migrations.ts'
+import type { Orm } from './orm.ts'
+import { alertsTold as told, alertsWaiting as waiting } from './schema.ts'
+
+export const createAlertStore = (orm: Orm, { record }: Changes): AlertStore => ({
+  told: () => orm.select().from(told),
+  waiting: async () =>
+    (await orm.select().from(waiting).orderBy(asc(waiting.at))).map(({ alert, receiver }) => ({
+      alert: alert as Alert,
+      receiver,
+    })),
+  tell: (marks, forgotten, deliveries) =>
+    record({ kind: 'system', id: 'alerts' }, async ({ tx }) => {
+      for (let at = 0; at < forgotten.length; at += MOST_VALUES)
+        await tx.delete(told).where(inArray(told.cause, forgotten.slice(at, at + MOST_VALUES)))
+      for (const mark of marks) await tx.insert(told).values(mark).onConflictDoUpdate({ target: told.cause, set: mark })
+      for (const { alert, receiver } of deliveries)
+        await tx.insert(waiting).values({ id: alert.id, at: alert.at, receiver, alert }).onConflictDoNothing()
+    }),
+  close: ({ alert, receiver }, end, actor) =>
+    record(actor, async ({ tx, note }) => {
+      await tx.delete(waiting).where(and(eq(waiting.id, alert.id), eq(waiting.receiver, receiver)))
+      await note(`alert.${end}`, receiver, null, auditedAlert(alert))
+    }),
+  migrations: () => Promise.resolve(MIGRATIONS.length),
+})
+
+/** Of one statement. */
+const MOST_VALUES = 500

@@ -1,0 +1,24 @@
+// What one node does for all of them, such as renewing and pruning: a lease for each, which ends by itself when its holder does.
+
+import type { Client } from './client.ts'
+
+export type Jobs = {
+  /** Whether the node has the job, from now on for so long: its own again, or nobody's. By the database's clock. */
+  take(name: string, node: string, leaseMs: number): Promise<boolean>
+  /** The node has it no more, and another need not wait. */
+  leave(name: string, node: string): Promise<void>
+}
+
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+const TAKE = `
+  INSERT INTO jobs (name, node, until) VALUES ($1, $2, ${NOW} + $3::bigint)
+  ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
+    WHERE jobs.node = excluded.node OR jobs.until <= ${NOW}
+  RETURNING name`
+
+export const createJobs = (client: Pick<Client, 'query'>): Jobs => ({
+  take: async (name, node, leaseMs) => (await client.query(TAKE, [name, node, leaseMs])).length > 0,
+  async leave(name, node) {
+    await client.query('DELETE FROM jobs WHERE name = $1 AND node = $2', [name, node])
+  },
+})

@@ -1,0 +1,250 @@
+// Kept answers in PostgreSQL: each is written by one statement, which locks its conversation first and then the totals, in one
+// order on every node. What is forgotten is found no more at once, and removed in small steps with later writes.
+
+import {
+  ANSWER_BYTES,
+  type AnswerStore,
+  type Bounds,
+  type KeptAnswer,
+  type NewAnswer,
+  type Piece,
+} from '../../ledger/kept-answers.ts'
+import { DAY_MS } from '../../lib/spans.ts'
+import type { Client } from './client.ts'
+
+/** What is kept survives a crash of this program at once, and one of PostgreSQL a moment later. */
+const SOON = `set_config('synchronous_commit', 'off', true)`
+
+/** The order of a part's pieces, after those that were written ahead. $1: the answer, $2: parts, $3: texts. */
+const PIECES = `
+  SELECT p.part, p.text,
+    (SELECT coalesce(max(k.at) + 1, 0) FROM kept_pieces k WHERE k.answer = $1::bigint AND k.part = p.part)
+      + row_number() OVER (PARTITION BY p.part ORDER BY p.number) - 1 AS at
+  FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS p (part, text, number)`
+
+/** $4: bytes, $5: now. */
+const STAGE = `
+  WITH soon AS (SELECT ${SOON}),
+  made AS (
+    INSERT INTO kept_answers (created_at, bytes) SELECT $5::bigint, $4::bigint FROM soon WHERE $1::bigint IS NULL RETURNING row),
+  grown AS (UPDATE kept_answers SET bytes = bytes + $4::bigint WHERE row = $1::bigint RETURNING row),
+  answer AS (SELECT row FROM made UNION ALL SELECT row FROM grown),
+  pieces AS (${PIECES}),
+  added AS (
+    INSERT INTO kept_pieces (answer, part, at, text) SELECT answer.row, pieces.part, pieces.at, pieces.text FROM answer, pieces)
+  SELECT row FROM answer`
+
+/** $1: what was staged, $4: bytes beside that, $5: now, $6: key, $7: id, $8: previous, $9: place, $10: items. */
+const KEEP = `
+  WITH soon AS (SELECT ${SOON}),
+  earlier AS (
+    SELECT c.row FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
+    WHERE a.id = $8::text AND a.key_id = $6::text AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF c),
+  size AS (
+    SELECT $4::bigint + coalesce((SELECT bytes FROM kept_answers WHERE row = $1::bigint), 0) AS bytes),
+  fresh AS (
+    INSERT INTO kept_conversations (key_id, used_at, bytes)
+    SELECT $6::text, $5::bigint, size.bytes FROM soon, size WHERE $8::text IS NULL RETURNING row),
+  used AS (
+    UPDATE kept_conversations c SET bytes = c.bytes + size.bytes, used_at = greatest(c.used_at, $5::bigint)
+    FROM earlier, size WHERE c.row = earlier.row RETURNING c.row),
+  conversation AS (SELECT row FROM fresh UNION ALL SELECT row FROM used),
+  made AS (
+    INSERT INTO kept_answers (conversation, key_id, id, previous, place, created_at, bytes)
+    SELECT conversation.row, $6::text, $7::text, $8::text, $9::text, $5::bigint, size.bytes FROM conversation, size
+    WHERE $1::bigint IS NULL RETURNING row),
+  completed AS (
+    UPDATE kept_answers a
+    SET conversation = conversation.row, key_id = $6::text, id = $7::text, previous = $8::text, place = $9::text,
+      created_at = $5::bigint, bytes = size.bytes
+    FROM conversation, size WHERE a.row = $1::bigint RETURNING a.row),
+  answer AS (SELECT row FROM made UNION ALL SELECT row FROM completed),
+  pieces AS (${PIECES}),
+  added AS (
+    INSERT INTO kept_pieces (answer, part, at, text) SELECT answer.row, pieces.part, pieces.at, pieces.text FROM answer, pieces),
+  items AS (
+    INSERT INTO kept_items (id, key_id, answer) SELECT i.id, $6::text, answer.row FROM answer, unnest($10::text[]) AS i (id)
+    ORDER BY 1 ON CONFLICT (id, key_id) DO UPDATE SET answer = excluded.answer)
+  INSERT INTO kept_totals AS t (key_id, bytes)
+  SELECT k.id, size.bytes FROM answer, size, unnest(ARRAY['', $6::text]) AS k (id) ORDER BY 1
+  ON CONFLICT (key_id) DO UPDATE SET bytes = t.bytes + excluded.bytes RETURNING t.key_id AS "keyId", t.bytes`
+
+/** Forgets a conversation, unless another node is doing so. Returns the totals that are left; none: there was none. */
+const dropOf = (which: string): string => `
+  WITH soon AS (SELECT ${SOON}),
+  oldest AS (
+    SELECT row, key_id, bytes FROM kept_conversations WHERE ${which} ORDER BY used_at LIMIT 1 FOR UPDATE SKIP LOCKED),
+  hidden AS (UPDATE kept_conversations c SET key_id = NULL FROM oldest, soon WHERE c.row = oldest.row RETURNING c.row)
+  INSERT INTO kept_totals AS t (key_id, bytes)
+  SELECT k.id, -oldest.bytes FROM hidden JOIN oldest USING (row), unnest(ARRAY['', oldest.key_id]) AS k (id) ORDER BY 1
+  ON CONFLICT (key_id) DO UPDATE SET bytes = t.bytes + excluded.bytes RETURNING t.key_id AS "keyId", t.bytes`
+const DROP_OF_KEY = dropOf('key_id = $1')
+const DROP_OF_ALL = dropOf('key_id IS NOT NULL')
+const DROP_UNUSED = dropOf('key_id IS NOT NULL AND used_at < $1::bigint')
+
+const FORGET = `
+  WITH soon AS (SELECT ${SOON}),
+  found AS (
+    SELECT a.row, a.bytes, a.conversation FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
+    WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF c),
+  apart AS (
+    INSERT INTO kept_conversations (key_id, used_at, bytes) SELECT NULL, $3::bigint, bytes FROM found, soon RETURNING row),
+  moved AS (UPDATE kept_answers a SET conversation = apart.row FROM found, apart WHERE a.row = found.row),
+  less AS (
+    UPDATE kept_conversations c SET bytes = c.bytes - found.bytes FROM found WHERE c.row = found.conversation RETURNING c.row)
+  INSERT INTO kept_totals AS t (key_id, bytes)
+  SELECT k.id, -found.bytes FROM found, less, unnest(ARRAY['', $1::text]) AS k (id) ORDER BY 1
+  ON CONFLICT (key_id) DO UPDATE SET bytes = t.bytes + excluded.bytes RETURNING t.key_id`
+
+/** Answers that nobody finds any more: of what was forgotten, and those never completed. $1: how many, $2: since when. */
+const DOOMED = `
+  doomed AS MATERIALIZED (
+    (SELECT a.row FROM kept_conversations c JOIN kept_answers a ON a.conversation = c.row WHERE c.key_id IS NULL LIMIT $1)
+    UNION ALL
+    (SELECT row FROM kept_answers WHERE conversation IS NULL AND created_at < $2::bigint LIMIT $1))`
+const SWEEP_PIECES = `
+  WITH ${DOOMED}
+  DELETE FROM kept_pieces WHERE ctid = ANY(ARRAY(
+    SELECT p.ctid FROM kept_pieces p WHERE p.answer IN (SELECT row FROM doomed) LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING 1 AS one`
+const SWEEP_ANSWERS = `
+  WITH ${DOOMED},
+  empty AS MATERIALIZED (
+    SELECT a.row FROM kept_answers a WHERE a.row IN (SELECT row FROM doomed)
+      AND NOT EXISTS (SELECT FROM kept_pieces p WHERE p.answer = a.row) LIMIT $1 FOR UPDATE SKIP LOCKED),
+  items AS (DELETE FROM kept_items WHERE answer IN (SELECT row FROM empty))
+  DELETE FROM kept_answers WHERE row IN (SELECT row FROM empty) RETURNING 1 AS one`
+const SWEEP_CONVERSATIONS = `
+  DELETE FROM kept_conversations WHERE row IN (
+    SELECT c.row FROM kept_conversations c WHERE c.key_id IS NULL
+      AND NOT EXISTS (SELECT FROM kept_answers a WHERE a.conversation = c.row) LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING 1 AS one`
+
+const FOUND = `
+  SELECT a.row, a.id, a.previous, a.place, a.conversation, c.used_at AS "usedAt"
+  FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
+const BY_ID = `${FOUND} WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`
+const BY_ITEM = `
+  ${FOUND} JOIN kept_items i ON i.answer = a.row
+  WHERE i.id = $2 AND i.key_id = $1 AND a.id IS NOT NULL AND c.key_id IS NOT NULL`
+const READ = 'SELECT text FROM kept_pieces WHERE answer = $1 AND part = $2 AND at >= $3 ORDER BY at LIMIT $4'
+const USED = 'UPDATE kept_conversations SET used_at = greatest(used_at, $2::bigint) WHERE row = $1'
+const REVOKED = `
+  SELECT t.key_id AS "keyId" FROM kept_totals t JOIN keys k ON k.id = t.key_id
+  WHERE k.revoked_at IS NOT NULL AND t.bytes > 0 LIMIT 1`
+const FULL = `SELECT key_id AS "keyId" FROM kept_totals WHERE key_id <> '' AND bytes > $1 LIMIT 1`
+const TOTALS = 'SELECT key_id AS "keyId", bytes FROM kept_totals WHERE key_id = ANY($1::text[])'
+
+type Row = {
+  row: number
+  id: string
+  previous: string | null
+  place: string | null
+  conversation: number
+  usedAt: number
+}
+type Found = KeptAnswer & Pick<Row, 'conversation' | 'usedAt'>
+type Total = { keyId: string; bytes: number }
+
+/** Conversations forgotten by one write: where bounds are set lower, later writes and rounds do the rest. */
+const FORGOTTEN_AT_ONCE = 16
+/** A conversation that is used all the time is noted so seldom. */
+const NOTED_MS = 10_000
+/** Beside the pieces that it adds, a write owes the removal of so many of what was forgotten: that never piles up. */
+const OWED = 4
+/** Debts are paid together. */
+const PAID_AT = 32
+/** A large answer that has been written for longer never will be whole. */
+const ABANDONED_MS = DAY_MS
+
+/** `clock`: milliseconds since the epoch, by the database. */
+export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () => number): AnswerStore => {
+  let owed = 0
+  const rows = (text: string, values: readonly unknown[]): Promise<Total[]> => query<Total>(text, values)
+  const piecesOf = (pieces: readonly Piece[]) => ({
+    parts: pieces.map(({ part }) => part),
+    texts: pieces.map(({ text }) => text),
+    bytes: pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+  })
+  const sweep = async (most: number): Promise<number> => {
+    const since = clock() - ABANDONED_MS
+    const pieces = (await query(SWEEP_PIECES, [most, since])).length
+    if (pieces >= most) return pieces
+    const answers = (await query(SWEEP_ANSWERS, [most - pieces, since])).length
+    const left = most - pieces - answers
+    return pieces + answers + (left > 0 ? (await query(SWEEP_CONVERSATIONS, [left])).length : 0)
+  }
+  /** Forgets what is past the bounds, oldest first: so many conversations at most. */
+  const bound = async (keyId: string, known: readonly Total[], { perKey, total }: Bounds): Promise<void> => {
+    let totals = known
+    for (let dropped = 0; dropped < FORGOTTEN_AT_ONCE; dropped++) {
+      const bytesOf = (id: string): number => totals.find((each) => each.keyId === id)?.bytes ?? 0
+      const isKeyFull = bytesOf(keyId) > perKey
+      if (!isKeyFull && bytesOf('') <= total) return
+      const left = await rows(isKeyFull ? DROP_OF_KEY : DROP_OF_ALL, isKeyFull ? [keyId] : [])
+      if (left.length === 0) return
+      totals = [...left, ...totals.filter((each) => !left.some((other) => other.keyId === each.keyId))]
+    }
+  }
+  const keep = async (
+    { keyId, id, previous, items }: NewAnswer,
+    place: string | null,
+    pieces: readonly Piece[],
+    bounds: Bounds,
+    staged?: number,
+  ): Promise<boolean> => {
+    const { parts, texts, bytes } = piecesOf(pieces)
+    const told = [keyId, id, previous ?? null, place, [...new Set(items)]]
+    const totals = await rows(KEEP, [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told])
+    if (totals.length === 0) return false
+    await bound(keyId, totals, bounds)
+    owed += pieces.length + OWED
+    if (owed >= PAID_AT) {
+      const due = owed
+      owed = 0
+      await sweep(due)
+    }
+    return true
+  }
+
+  return {
+    async stage(staged, pieces) {
+      const { parts, texts, bytes } = piecesOf(pieces)
+      const [made] = await query<{ row: number }>(STAGE, [staged ?? null, parts, texts, bytes, clock()])
+      if (made === undefined) throw new Error('the database returned no row')
+      return made.row
+    },
+    keep: (answer, pieces, bounds, staged) => keep(answer, null, pieces, bounds, staged),
+    async place(places, bounds) {
+      for (const { keyId, id, account } of places) await keep({ keyId, id, items: [] }, account, [], bounds)
+    },
+    find: async (keyId, id) => foundIn((await query<Row>(BY_ID, [keyId, id]))[0]),
+    withItem: async (keyId, itemId) => foundIn((await query<Row>(BY_ITEM, [keyId, itemId]))[0]),
+    read: async (row, part, from, most) =>
+      (await query<{ text: string }>(READ, [row, part, from, most])).map(({ text }) => text),
+    async use(answer) {
+      const { conversation, usedAt } = answer as Found
+      const now = clock()
+      if (now - usedAt >= NOTED_MS) await query(USED, [conversation, now])
+    },
+    forget: async (keyId, id) => (await query(FORGET, [keyId, id, clock()])).length > 0,
+    sweep,
+    async prune(beforeMs, bounds, most) {
+      for (let dropped = 0; dropped < most; dropped++) {
+        const [revoked] = await query<{ keyId: string }>(REVOKED)
+        let gone = await (revoked === undefined ? rows(DROP_UNUSED, [beforeMs]) : rows(DROP_OF_KEY, [revoked.keyId]))
+        if (gone.length === 0 && revoked === undefined) {
+          const [full] = await query<{ keyId: string }>(FULL, [bounds.perKey])
+          const [all] = await rows(TOTALS, [['']])
+          if (full !== undefined) gone = await rows(DROP_OF_KEY, [full.keyId])
+          else if ((all?.bytes ?? 0) > bounds.total) gone = await rows(DROP_OF_ALL, [])
+        }
+        if (gone.length === 0) return dropped
+      }
+      return most
+    },
+  }
+}
+
+const foundIn = (row: Row | undefined): Found | undefined =>
+  row && { ...row, previous: row.previous ?? undefined, place: row.place ?? undefined }

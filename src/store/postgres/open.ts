@@ -1,0 +1,140 @@
+// Opens a PostgreSQL database as a Store: migrated first, then loaded.
+
+import type { Store } from '../store.ts'
+import { createAlertStore } from './alerts.ts'
+import { type AttemptStore, createAttemptStore } from './attempts.ts'
+import { createBackground } from './background.ts'
+import { createBudgetRing } from './budgets.ts'
+import { createChanges } from './change.ts'
+import { type Client, createClient } from './client.ts'
+import { createEntries } from './entries.ts'
+import { createFactors } from './factors.ts'
+import { createJobs, type Jobs } from './jobs.ts'
+import { createKeptAnswers } from './kept-answers.ts'
+import { createKeyRing } from './keys.ts'
+import { createMembers } from './members.ts'
+import { migrate } from './migrate.ts'
+import { ormOf } from './orm.ts'
+import { createRefusals } from './refusals.ts'
+import { createSessions } from './sessions.ts'
+import { createSettings } from './settings.ts'
+import { createTeams } from './teams.ts'
+import { createTokens } from './tokens.ts'
+import { createVersions } from './versions.ts'
+
+/** `clock`: in place of the database's, for tests; milliseconds since the epoch. */
+export type PostgresOptions = { clock?: (() => number) | undefined }
+
+type Ports = Pick<
+  Store,
+  | 'keys'
+  | 'budgets'
+  | 'members'
+  | 'teams'
+  | 'sessions'
+  | 'factors'
+  | 'tokens'
+  | 'settings'
+  | 'entries'
+  | 'refusals'
+  | 'background'
+  | 'answers'
+  | 'alerts'
+  | 'refresh'
+  | 'watch'
+  | 'probe'
+  | 'close'
+>
+
+export type PostgresStore = Ports & {
+  client: Client
+  jobs: Jobs
+  attempts: AttemptStore
+  /** Milliseconds since the epoch, as the database has it: whatever decides anything goes by that. */
+  clock(): number
+  /** Reads what other nodes have changed, and how much of keys and budgets is used by now. */
+  catchUp(): Promise<void>
+}
+
+/** Throws a StoreError for a database that cannot be reached or used, which is left as it was. */
+export const openPostgres = async (url: string, options: PostgresOptions = {}): Promise<PostgresStore> => {
+  const client = createClient(url)
+  try {
+    return await storeOf(client, whereOf(url), options)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** In words, without a password. */
+const whereOf = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return `${pathname.slice(1)} at ${host}`
+}
+
+const storeOf = async (client: Client, where: string, { clock: own }: PostgresOptions): Promise<PostgresStore> => {
+  await migrate(client, where)
+  const orm = ormOf(client)
+  const clock = (): number => versions.clock()
+  const refresh = (): Promise<boolean> => versions.refresh()
+  const requireUsable = (): void => versions.requireUsable()
+  const changes = createChanges(client, requireUsable, own)
+  const ofBudgets = createBudgetRing(orm, changes)
+  const ring = createKeyRing({ orm, changes, clock, refresh, ofBudgets })
+  const versions = await createVersions(
+    client,
+    where,
+    {
+      async changed(after) {
+        await ring.reload(after)
+        await ofBudgets.reload(after)
+      },
+      async moved(since) {
+        await ring.reloadSince(since)
+        await ofBudgets.reloadSince(since)
+      },
+      passed: ofBudgets.passed,
+    },
+    own,
+  )
+  let unwatch: (() => void) | undefined
+  return {
+    client,
+    clock,
+    catchUp: versions.catchUp,
+    jobs: createJobs(client),
+    attempts: createAttemptStore(client, own),
+    keys: ring.keys,
+    budgets: ofBudgets.budgets,
+    members: createMembers({ orm, changes, ring, ofBudgets, refresh }),
+    teams: createTeams(orm, changes, ofBudgets),
+    sessions: createSessions(orm, changes),
+    factors: createFactors(orm, changes),
+    tokens: createTokens(orm, changes),
+    settings: createSettings(orm, changes),
+    entries: createEntries(orm, changes),
+    refusals: createRefusals(client, requireUsable),
+    background: createBackground(orm),
+    answers: createKeptAnswers(client, clock),
+    alerts: createAlertStore(orm, changes),
+    refresh,
+    watch(intervalMs = 250) {
+      unwatch?.()
+      unwatch = versions.watch(intervalMs)
+      return unwatch
+    },
+    async probe() {
+      requireUsable()
+      await client.query(PROBE)
+    },
+    async close() {
+      unwatch?.()
+      await client.close()
+    },
+  }
+}
+
+/** A row that is written, unchanged: a database that takes no writes says so. */
+const PROBE = `
+  INSERT INTO versions (what, n) VALUES ('probe', 0) ON CONFLICT (what) DO UPDATE SET n = versions.n`

@@ -1,0 +1,77 @@
+// Kept answers of several nodes at once: nothing is counted twice or lost, and nobody waits for who waits for them.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Bounds } from '../../../src/ledger/kept-answers.ts'
+import type { PostgresStore } from '../../../src/store/postgres/open.ts'
+import { postgresMissing } from '../../support/postgres.ts'
+import { dropAll, newDatabase, nodeOn } from './support.ts'
+
+afterEach(dropAll)
+
+const WIDE: Bounds = { perKey: 1e9, total: 1e9 }
+
+/** What is counted, beside what there is. */
+const countsOf = async (node: PostgresStore): Promise<{ counted: unknown; kept: unknown }> => ({
+  counted: await node.client.query('SELECT key_id AS key, bytes FROM kept_totals WHERE bytes <> 0 ORDER BY 1'),
+  kept: await node.client.query(
+    `SELECT coalesce(c.key_id, '') AS key, sum(a.bytes)::bigint AS bytes
+     FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation WHERE c.key_id IS NOT NULL
+     GROUP BY ROLLUP (c.key_id) HAVING sum(a.bytes) <> 0 ORDER BY 1`,
+  ),
+})
+
+describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', () => {
+  test('are counted right, whatever is kept, continued, forgotten, pruned and swept at once', async () => {
+    const url = await newDatabase()
+    const nodes = await Promise.all([nodeOn(url), nodeOn(url), nodeOn(url)])
+    const tight: Bounds = { perKey: 9_000, total: 30_000 }
+    let made = 0
+    const run = async (node: PostgresStore, seed: number): Promise<void> => {
+      for (let i = 0; i < 25; i++) {
+        const turn = seed * 31 + i * 7
+        const keyId = `key_${turn % 5}`
+        const id = `resp_${made++}`
+        const previous = turn % 3 === 0 ? `resp_${Math.max(0, made - 6)}` : undefined
+        const staged =
+          turn % 4 === 0 ? await node.answers.stage?.(undefined, [{ part: 'input', text: 'x'.repeat(500) }]) : undefined
+        await node.answers.keep(
+          { keyId, id, previous, items: [`item_${turn % 9}`] },
+          [{ part: 'output', text: 'y'.repeat(turn % 900) }],
+          turn % 2 === 0 ? tight : WIDE,
+          staged,
+        )
+        if (turn % 5 === 0) await node.answers.forget(keyId, `resp_${made - 3}`)
+        if (turn % 7 === 0) await node.answers.prune(0, tight, 2)
+        if (turn % 6 === 0) await node.answers.sweep(3)
+      }
+    }
+    await Promise.all(nodes.flatMap((node, i) => [run(node, i), run(node, i + 10), run(node, i + 20)]))
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    const { counted, kept } = await countsOf(node)
+    expect(counted).toEqual(kept)
+    await node.answers.prune(Number.MAX_SAFE_INTEGER, WIDE, 10_000)
+    while ((await node.answers.sweep(500)) > 0);
+    expect(await countsOf(node)).toEqual({ counted: [], kept: [] })
+    const left = 'SELECT count(*) AS count FROM kept_answers WHERE conversation IS NOT NULL'
+    expect(await node.client.query(left)).toEqual([{ count: 0 }])
+  })
+
+  test('an answer continues one that another node kept, unless it was forgotten meanwhile', async () => {
+    const url = await newDatabase()
+    const [here, there] = [await nodeOn(url), await nodeOn(url)]
+    await here.answers.keep({ keyId: 'k', id: 'a', items: ['i'] }, [{ part: 'input', text: '"é"' }], WIDE)
+    expect(await there.answers.keep({ keyId: 'k', id: 'b', previous: 'a', items: [] }, [], WIDE)).toBe(true)
+    expect(await here.answers.find('k', 'b')).toMatchObject({ id: 'b', previous: 'a' })
+    const found = await there.answers.withItem('k', 'i')
+    expect(found && (await there.answers.read(found.row, 'input', 0, 9))).toEqual(['"é"'])
+    const [forgot, kept] = await Promise.all([
+      here.answers.forget('k', 'a'),
+      there.answers.keep({ keyId: 'k', id: 'c', previous: 'a', items: [] }, [], WIDE),
+    ])
+    expect(forgot).toBe(true)
+    expect(await here.answers.find('k', 'a')).toBeUndefined()
+    expect(await here.answers.find('k', 'c')).toEqual(kept ? expect.objectContaining({ previous: 'a' }) : undefined)
+    expect((await countsOf(here)).counted).toEqual((await countsOf(here)).kept)
+  })
+})

@@ -1,0 +1,108 @@
+// How a database gets its tables, and which ones are refused.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createClient } from '../../../src/store/postgres/client.ts'
+import { migrate } from '../../../src/store/postgres/migrate.ts'
+import { MIGRATIONS, type Migration } from '../../../src/store/postgres/migrations.ts'
+import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { postgresMissing } from '../../support/postgres.ts'
+import { dropAll, newDatabase, nodeOn, ownDatabase } from './support.ts'
+
+const added: Migration = { name: 'added', sql: 'CREATE TABLE added (id text)' }
+const contracted: Migration = { name: 'contracted', sql: 'DROP TABLE added', contracts: true }
+const WHERE = 'sluice at db'
+
+const clients: ReturnType<typeof createClient>[] = []
+const clientOn = (url: string) => {
+  const client = createClient(url)
+  clients.push(client)
+  return client
+}
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close()
+  await dropAll()
+})
+
+const namesIn = async (url: string): Promise<string[]> =>
+  (await clientOn(url).query<{ name: string }>('SELECT name FROM migrations ORDER BY position')).map(({ name }) => name)
+
+describe.skipIf(postgresMissing !== undefined)('migrating PostgreSQL', () => {
+  test('nodes that start together on an empty database apply each migration once', async () => {
+    const url = await newDatabase('empty')
+    const nodes = await Promise.all([nodeOn(url), nodeOn(url), nodeOn(url)])
+    expect(await namesIn(url)).toEqual(MIGRATIONS.map(({ name }) => name))
+    for (const node of nodes) expect(node.keys.list()).toEqual([])
+  })
+
+  test('a database that is up to date is not changed', async () => {
+    const url = await ownDatabase()
+    const client = clientOn(url)
+    const state = () => client.query('SELECT pg_current_xact_id_if_assigned() AS own, count(*) AS rows FROM migrations')
+    const before = await state()
+    await migrate(client, WHERE)
+    expect(await state()).toEqual(before)
+  })
+
+  test('one that adds leaves nodes of the version before running, and lets them start', async () => {
+    const url = await ownDatabase()
+    const before = await nodeOn(url)
+    await migrate(clientOn(url), WHERE, [...MIGRATIONS, added])
+    await before.refresh()
+    await before.settings.write({ a: 1 }, { kind: 'cli', id: 'test' })
+    const another = await nodeOn(url)
+    expect(await another.settings.read()).toEqual({ a: 1 })
+  })
+
+  test('one that takes something away ends nodes of a version that does not know it', async () => {
+    const url = await ownDatabase()
+    const before = await nodeOn(url)
+    await migrate(clientOn(url), WHERE, [...MIGRATIONS, added, contracted])
+    const refusal = expect.objectContaining({
+      name: 'StoreError',
+      message: expect.stringMatching(/^The database .+ was changed by a newer version of sluice; use that version/),
+    })
+    expect(openPostgres(url)).rejects.toEqual(refusal)
+    await before.refresh()
+    expect(before.settings.write({ a: 1 }, { kind: 'cli', id: 'test' })).rejects.toEqual(refusal)
+    expect(before.probe()).rejects.toEqual(refusal)
+    await migrate(clientOn(url), WHERE, [...MIGRATIONS, added, contracted])
+  })
+
+  test('a database whose migrations are others is of a newer version', async () => {
+    const url = await ownDatabase()
+    const client = clientOn(url)
+    await client.query(`UPDATE migrations SET name = 'another' WHERE position = 0`)
+    expect(migrate(client, WHERE)).rejects.toThrow(
+      'The database sluice at db was changed by a newer version of sluice; use that version to open it.',
+    )
+  })
+
+  test('tables of another program are refused and left as they are; those of extensions are nobody’s', async () => {
+    const url = await newDatabase('empty')
+    const client = clientOn(url)
+    await client.query('CREATE TABLE keys (theirs text)')
+    expect(migrate(client, WHERE)).rejects.toThrow(
+      'The database sluice at db holds tables of another program; make one for sluice alone.',
+    )
+    expect(await client.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)).toEqual([
+      { tablename: 'keys' },
+    ])
+    await client.query('DROP TABLE keys')
+    await client.query('CREATE VIEW theirs AS SELECT 1 AS one')
+    await migrate(client, WHERE)
+  })
+
+  test('a migration that fails leaves none of those it was to be applied with', async () => {
+    const url = await newDatabase('empty')
+    const client = clientOn(url)
+    const broken: Migration = {
+      name: 'broken',
+      sql: 'CREATE TABLE half (id text)--> statement-breakpoint\nSELECT wrong',
+    }
+    expect(migrate(client, WHERE, [...MIGRATIONS, broken])).rejects.toThrow()
+    await expect(client.query('SELECT 1 FROM keys')).rejects.toThrow()
+    await migrate(client, WHERE)
+    expect(await namesIn(url)).toEqual(MIGRATIONS.map(({ name }) => name))
+  })
+})
