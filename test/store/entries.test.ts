@@ -2,9 +2,10 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { EntryChange, EntryStore, SealedCredential, Section } from '../../src/store/entries.ts'
-import { ACTOR, cleanUp, newPath, open } from './support.ts'
+import { closeAll, STORES } from './stores.ts'
+import { ACTOR } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
 const change = (
   entries: EntryStore,
@@ -15,10 +16,12 @@ const change = (
 
 const sealed = (text: string): SealedCredential => ({ text, by: 'k1', lastFour: 'wxyz' })
 
-describe('entries', () => {
+describe.each(STORES)('entries in %s', (_, { newPlace }) => {
+  const open = async (clock?: () => number) => (await newPlace()).open(clock)
+
   test('come by section in the order in which one may name another, then by age', async () => {
     let now = 1
-    const { entries } = open(':memory:', () => now++)
+    const { entries } = await open(() => now++)
     await change(entries, 'aliases', 'fast', () => ({ value: 'vendorB-5.4' }))
     await change(entries, 'models', 'z', () => ({ value: { provider: 'p' } }))
     await change(entries, 'models', 'a', () => ({ value: {} }))
@@ -32,14 +35,14 @@ describe('entries', () => {
   })
 
   test('a change keeps the credential where it brings none', async () => {
-    const { entries } = open()
+    const { entries } = await open()
     await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('s') }))
     await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 } }))
     expect(await entries.list()).toMatchObject([{ value: { weight: 2 }, credential: sealed('s') }])
   })
 
   test('what one change throws undoes all of them', async () => {
-    const { entries, audit } = open()
+    const { entries, audit } = await open()
     const failing = () => {
       throw new Error('not so')
     }
@@ -50,9 +53,9 @@ describe('entries', () => {
   })
 
   test('the revision differs after every change, the removal of the newest and another in its place among them', async () => {
-    const { entries } = open()
+    const { entries } = await open()
     const seen = new Set([await entries.revision()])
-    const set = async (name: string, value: unknown): Promise<Promise<void>> => {
+    const set = async (name: string, value: unknown): Promise<void> => {
       await change(entries, 'aliases', name, () => (value === undefined ? undefined : { value }))
       expect(seen.has(await entries.revision())).toBe(false)
       seen.add(await entries.revision())
@@ -65,15 +68,15 @@ describe('entries', () => {
   })
 
   test('is the same for who looks from another process', async () => {
-    const path = newPath()
-    const [one, other] = [open(path), open(path)]
+    const place = await newPlace()
+    const [one, other] = [await place.open(), await place.open()]
     await change(one.entries, 'aliases', 'a', () => ({ value: 'x' }))
     expect(await other.entries.revision()).toBe(await one.entries.revision())
     expect(await other.entries.list()).toEqual(await one.entries.list())
   })
 
   test('the audit tells each change and four characters of a credential, never what is sealed', async () => {
-    const { entries, audit } = open()
+    const { entries, audit } = await open()
     await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('SEALED-TEXT') }))
     await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 2 }, credential: sealed('OTHER-TEXT') }))
     await entries.reseal((entry) => ({ ...sealed(`${entry.credential?.text}!`), by: 'k2' }), ACTOR)
@@ -90,7 +93,7 @@ describe('entries', () => {
   })
 
   test('sealing anew leaves out what is not to be, and fails as a whole', async () => {
-    const { entries } = open()
+    const { entries } = await open()
     for (const name of ['p/a', 'p/b'])
       await change(entries, 'accounts', name, () => ({ value: {}, credential: sealed(name) }))
     const failing = (entry: { name: string }) => {

@@ -1,12 +1,11 @@
 // Kept answers in the database: there after a restart, removed to the last piece, in steps.
 
-import { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { AnswerStore, Piece } from '../../src/ledger/kept-answers.ts'
-import type { SqliteStore } from '../../src/store/store.ts'
-import { ACTOR, cleanUp, DAY, NOW, newKey, newPath, open } from './support.ts'
+import { type AnyStore, closeAll, type Place, STORES } from './stores.ts'
+import { ACTOR, DAY, NOW, newKey } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
 const BOUNDS = { perKey: 1_000_000, total: 2_000_000 }
 const pieces = (count: number, chars = 10): Piece[] =>
@@ -19,117 +18,118 @@ const keep = (answers: AnswerStore, id: string, more: { keyId?: string; previous
     BOUNDS,
   )
 
-const rowsOf = (path: string): Record<string, number> => {
-  const db = new Database(path, { readonly: true })
-  const tables = ['kept_conversations', 'kept_answers', 'kept_pieces', 'kept_items']
-  const counts = tables.map((table) => db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0)
-  const total = db.query<{ bytes: number }, []>('SELECT coalesce(sum(bytes), 0) AS bytes FROM kept_totals').get()?.bytes
-  db.close()
-  return { ...Object.fromEntries(tables.map((table, at) => [table, counts[at] ?? 0])), bytes: total ?? 0 }
+const TABLES = ['kept_conversations', 'kept_answers', 'kept_pieces', 'kept_items']
+const rowsOf = async (place: Place): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const table of TABLES) counts[table] = await place.count(table)
+  counts.bytes = await place.sum('kept_totals', 'bytes')
+  return counts
 }
 const NOTHING = { kept_conversations: 0, kept_answers: 0, kept_pieces: 0, kept_items: 0, bytes: 0 }
 
-const sweepAll = async ({ answers }: SqliteStore): Promise<number> => {
+const sweepAll = async ({ answers }: AnyStore): Promise<number> => {
   let rounds = 0
   while ((await answers.sweep(5)) > 0) rounds++
   return rounds
 }
 
-test('an answer is found by another process that opens the database, a large one written ahead too', async () => {
-  const path = newPath()
-  const { answers } = open(path)
-  await keep(answers, 'small')
-  const staged = await answers.stage?.(undefined, pieces(3))
-  await answers.stage?.(staged, [{ part: 'input', text: 'end' }])
-  expect(await answers.find('k', 'large')).toBeUndefined()
-  await answers.keep(
-    { keyId: 'k', id: 'large', previous: 'small', items: [] },
-    [{ part: 'output', text: 'said' }],
-    BOUNDS,
-    staged,
-  )
-  const other = open(path).answers
-  const found = await other.find('k', 'large')
-  expect(found?.previous).toBe('small')
-  expect((await other.read(found?.row ?? 0, 'input', 0, 9)).map((text) => text.replaceAll('.', ''))).toEqual([
-    '0',
-    '1',
-    '2',
-    'end',
-  ])
-  expect(await other.read(found?.row ?? 0, 'input', 2, 1)).toHaveLength(1)
-  expect(await other.read(found?.row ?? 0, 'output', 0, 9)).toEqual(['said'])
-  expect((await other.withItem('k', 'item_small'))?.id).toBe('small')
-})
+describe.each(STORES)('kept answers in %s', (_, { newPlace }) => {
+  test('an answer is found by another process that opens the database, a large one written ahead too', async () => {
+    const place = await newPlace()
+    const { answers } = await place.open()
+    await keep(answers, 'small')
+    const staged = await answers.stage?.(undefined, pieces(3))
+    await answers.stage?.(staged, [{ part: 'input', text: 'end' }])
+    expect(await answers.find('k', 'large')).toBeUndefined()
+    await answers.keep(
+      { keyId: 'k', id: 'large', previous: 'small', items: [] },
+      [{ part: 'output', text: 'said' }],
+      BOUNDS,
+      staged,
+    )
+    const other = (await place.open()).answers
+    const found = await other.find('k', 'large')
+    expect(found?.previous).toBe('small')
+    expect((await other.read(found?.row ?? 0, 'input', 0, 9)).map((text) => text.replaceAll('.', ''))).toEqual([
+      '0',
+      '1',
+      '2',
+      'end',
+    ])
+    expect(await other.read(found?.row ?? 0, 'input', 2, 1)).toHaveLength(1)
+    expect(await other.read(found?.row ?? 0, 'output', 0, 9)).toEqual(['said'])
+    expect((await other.withItem('k', 'item_small'))?.id).toBe('small')
+  })
 
-test('what was used last before the retention is forgotten with all that continues it, and removed in steps', async () => {
-  const path = newPath()
-  let now = NOW
-  const store = open(path, () => now)
-  await keep(store.answers, 'old', { size: 30 })
-  await keep(store.answers, 'used')
-  now += 2 * DAY
-  await keep(store.answers, 'later', { previous: 'used' })
-  expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
-  expect(await store.answers.find('k', 'old')).toBeUndefined()
-  expect(await store.answers.withItem('k', 'item_old')).toBeUndefined()
-  expect((await store.answers.find('k', 'used'))?.id).toBe('used')
-  expect(await sweepAll(store)).toBeGreaterThan(4)
-  now += 2 * DAY
-  expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
-  await sweepAll(store)
-  expect(rowsOf(path)).toEqual(NOTHING)
-})
+  test('what was used last before the retention is forgotten with all that continues it, and removed in steps', async () => {
+    const place = await newPlace()
+    let now = NOW
+    const store = await place.open(() => now)
+    await keep(store.answers, 'old', { size: 30 })
+    await keep(store.answers, 'used')
+    now += 2 * DAY
+    await keep(store.answers, 'later', { previous: 'used' })
+    expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
+    expect(await store.answers.find('k', 'old')).toBeUndefined()
+    expect(await store.answers.withItem('k', 'item_old')).toBeUndefined()
+    expect((await store.answers.find('k', 'used'))?.id).toBe('used')
+    expect(await sweepAll(store)).toBeGreaterThan(4)
+    now += 2 * DAY
+    expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
+    await sweepAll(store)
+    expect(await rowsOf(place)).toEqual(NOTHING)
+  })
 
-test('those of a revoked key are forgotten, and those past bounds that were set lower', async () => {
-  const path = newPath()
-  const store = open(path)
-  const { key } = await store.keys.issue(newKey(), ACTOR)
-  for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: key.id })
-  for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: 'other' })
-  await store.keys.revoke(key.id, ACTOR)
-  expect(await store.answers.prune(0, BOUNDS, 2)).toBe(2)
-  expect(await store.answers.prune(0, BOUNDS, 10)).toBe(1)
-  expect(await store.answers.find(key.id, 'c')).toBeUndefined()
-  expect(await store.answers.prune(0, { ...BOUNDS, perKey: 1_500 }, 10)).toBe(2)
-  expect((await store.answers.find('other', 'c'))?.id).toBe('c')
-  expect(await store.answers.prune(0, { ...BOUNDS, total: 100 }, 10)).toBe(1)
-  await sweepAll(store)
-  expect(rowsOf(path)).toEqual(NOTHING)
-})
+  test('those of a revoked key are forgotten, and those past bounds that were set lower', async () => {
+    const place = await newPlace()
+    const store = await place.open()
+    const { key } = await store.keys.issue(newKey(), ACTOR)
+    for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: key.id })
+    for (const id of ['a', 'b', 'c']) await keep(store.answers, id, { keyId: 'other' })
+    await store.keys.revoke(key.id, ACTOR)
+    expect(await store.answers.prune(0, BOUNDS, 2)).toBe(2)
+    expect(await store.answers.prune(0, BOUNDS, 10)).toBe(1)
+    expect(await store.answers.find(key.id, 'c')).toBeUndefined()
+    expect(await store.answers.prune(0, { ...BOUNDS, perKey: 1_500 }, 10)).toBe(2)
+    expect((await store.answers.find('other', 'c'))?.id).toBe('c')
+    expect(await store.answers.prune(0, { ...BOUNDS, total: 100 }, 10)).toBe(1)
+    await sweepAll(store)
+    expect(await rowsOf(place)).toEqual(NOTHING)
+  })
 
-test('what was forgotten never piles up, whoever prunes or not', async () => {
-  const path = newPath()
-  const { answers } = open(path)
-  const bounds = { perKey: 20_000, total: 20_000 }
-  for (let at = 0; at < 200; at++) await answers.keep({ keyId: 'k', id: `a${at}`, items: [] }, pieces(5), bounds)
-  expect(rowsOf(path).kept_pieces).toBeLessThan(150)
-})
+  test('what was forgotten never piles up, whoever prunes or not', async () => {
+    const place = await newPlace()
+    const { answers } = await place.open()
+    const bounds = { perKey: 20_000, total: 20_000 }
+    for (let at = 0; at < 200; at++) await answers.keep({ keyId: 'k', id: `a${at}`, items: [] }, pieces(5), bounds)
+    expect((await rowsOf(place)).kept_pieces).toBeLessThan(150)
+  })
 
-test('pieces of an answer that a killed process was writing are removed the next day', async () => {
-  const path = newPath()
-  let now = NOW
-  const store = open(path, () => now)
-  await store.answers.stage?.(undefined, pieces(12))
-  now += DAY / 2
-  expect(await store.answers.sweep(50)).toBe(0)
-  now += DAY
-  await sweepAll(store)
-  expect(rowsOf(path)).toEqual(NOTHING)
-})
+  test('pieces of an answer that a killed process was writing are removed the next day', async () => {
+    const place = await newPlace()
+    let now = NOW
+    const store = await place.open(() => now)
+    await store.answers.stage?.(undefined, pieces(12))
+    now += DAY / 2
+    expect(await store.answers.sweep(50)).toBe(0)
+    now += DAY
+    await sweepAll(store)
+    expect(await rowsOf(place)).toEqual(NOTHING)
+  })
 
-test('a deleted answer leaves nothing of itself, and the others of its conversation stay', async () => {
-  const path = newPath()
-  const store = open(path)
-  await keep(store.answers, 'a')
-  await keep(store.answers, 'b', { previous: 'a' })
-  const whole = rowsOf(path).bytes
-  expect(await store.answers.forget('k', 'a')).toBe(true)
-  await sweepAll(store)
-  expect(rowsOf(path)).toMatchObject({
-    kept_conversations: 1,
-    kept_answers: 1,
-    kept_pieces: 2,
-    bytes: (whole ?? 0) / 2,
+  test('a deleted answer leaves nothing of itself, and the others of its conversation stay', async () => {
+    const place = await newPlace()
+    const store = await place.open()
+    await keep(store.answers, 'a')
+    await keep(store.answers, 'b', { previous: 'a' })
+    const whole = (await rowsOf(place)).bytes
+    expect(await store.answers.forget('k', 'a')).toBe(true)
+    await sweepAll(store)
+    expect(await rowsOf(place)).toMatchObject({
+      kept_conversations: 1,
+      kept_answers: 1,
+      kept_pieces: 2,
+      bytes: (whole ?? 0) / 2,
+    })
   })
 })

@@ -3,15 +3,21 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Key, KeyPatch, NewKey } from '../../src/keys/key.ts'
+import type { Key, KeyPatch, Keys, NewKey } from '../../src/keys/key.ts'
 import { statusOf } from '../../src/keys/status.ts'
-import { ACTOR, bearer, cleanUp, DAY, NOW, newKey, newPath, open } from './support.ts'
+import { type AnyStore, closeAll, STORES } from './stores.ts'
+import { ACTOR, bearer, DAY, NOW, newKey, newPath, open as openFile } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
-describe('keys', () => {
+/** Of a key that is not known yet the store is asked. */
+const shown = async ({ keys }: AnyStore, secret: string): Promise<Key> => keys.authenticate(bearer(secret))
+
+describe.each(STORES)('keys in %s', (_, { newPlace }) => {
+  const open = async (clock?: () => number) => (await newPlace()).open(clock)
+
   test('an issued key is what was asked for', async () => {
-    const { keys } = open()
+    const { keys } = await open()
     const input = newKey({ label: 'ci', models: ['vendorA-*', 'vendorB-5.5'], rpm: 10, tpm: 0 })
     const { key, secret } = await keys.issue(input, ACTOR)
     expect(key).toEqual({
@@ -31,7 +37,7 @@ describe('keys', () => {
   })
 
   test('a patch changes its members and nothing else', async () => {
-    const { keys } = open()
+    const { keys } = await open()
     const { key } = await keys.issue(newKey({ rpm: 5 }), ACTOR)
     const before = { ...key }
     const after = await keys.update(key.id, { label: 'new', tokensTotal: 7, rpm: undefined }, ACTOR)
@@ -39,7 +45,7 @@ describe('keys', () => {
   })
 
   test('a key object shows later changes', async () => {
-    const { keys } = open()
+    const { keys } = await open()
     const { key, secret } = await keys.issue(newKey(), ACTOR)
     const held = await keys.authenticate(bearer(secret))
     await keys.update(key.id, { models: ['vendorB-*'] }, ACTOR)
@@ -49,7 +55,7 @@ describe('keys', () => {
 
   test('a revoked key stays listed, and revoking it again keeps its first time and its one line in the audit', async () => {
     let now = NOW
-    const { keys, audit } = open(':memory:', () => now)
+    const { keys, audit } = await open(() => now)
     const { key } = await keys.issue(newKey(), ACTOR)
     await keys.revoke(key.id, ACTOR)
     now += DAY
@@ -59,36 +65,21 @@ describe('keys', () => {
   })
 
   test('a change outlives the store', async () => {
-    const path = newPath()
-    const first = open(path)
+    const place = await newPlace()
+    const first = await place.open()
     const { key, secret } = await first.keys.issue(newKey(), ACTOR)
     const snapshot = { ...(await first.keys.update(key.id, { concurrency: 3 }, ACTOR)) }
     await first.close()
-    const second = open(path)
-    expect(await second.keys.authenticate(bearer(secret))).toEqual(snapshot)
+    expect(await shown(await place.open(), secret)).toEqual(snapshot)
   })
 
-  test('no secret is in the file, nor in the audit', async () => {
-    const path = newPath()
-    const store = open(path)
-    const { key, secret } = await store.keys.issue(newKey(), ACTOR)
-    const rotated = await store.keys.rotate(key.id, DAY, ACTOR)
-    const audit = JSON.stringify(await store.audit({ limit: 10 }))
-    await store.close()
-    const file = readFileSync(path, 'latin1')
-    for (const each of [secret, rotated.secret]) {
-      expect(file).not.toContain(each.slice(6))
-      expect(audit).not.toContain(each.slice(6))
-    }
-  })
-
-  test.each<[string, (keys: ReturnType<typeof open>['keys']) => unknown]>([
+  test.each<[string, (keys: Keys) => unknown]>([
     ['update', (keys) => keys.update('key_none', { label: 'x' }, ACTOR)],
     ['revoke', (keys) => keys.revoke('key_none', ACTOR)],
     ['rotate', (keys) => keys.rotate('key_none', 0, ACTOR)],
   ])('%s of a key that does not exist is not_found and leaves no audit', async (_name, run) => {
-    const store = open()
-    expect(() => run(store.keys)).toThrow(expect.objectContaining({ code: 'not_found' }))
+    const store = await open()
+    await expect((async () => run(store.keys))()).rejects.toMatchObject({ code: 'not_found' })
     expect(await store.audit({ limit: 10 })).toEqual([])
   })
 
@@ -102,17 +93,17 @@ describe('keys', () => {
     ['rpm', { rpm: -1 }],
     ['concurrency', { concurrency: Number.POSITIVE_INFINITY }],
   ])('a wrong %s is refused when a key is issued and when it is changed', async (param, wrong) => {
-    const { keys } = open()
+    const { keys } = await open()
     const { key } = await keys.issue(newKey(), ACTOR)
-    const refusal = expect.objectContaining({ code: 'invalid_request', param })
-    await expect(keys.issue(newKey(wrong), ACTOR)).rejects.toThrow(refusal)
-    await expect(keys.update(key.id, wrong, ACTOR)).rejects.toThrow(refusal)
+    const refusal = { code: 'invalid_request', param }
+    await expect((async () => keys.issue(newKey(wrong), ACTOR))()).rejects.toMatchObject(refusal)
+    await expect((async () => keys.update(key.id, wrong, ACTOR))()).rejects.toMatchObject(refusal)
   })
 })
 
-describe('audit', () => {
+describe.each(STORES)('the audit in %s', (_, { newPlace }) => {
   test('says who changed what, newest first, with what it was and became', async () => {
-    const store = open()
+    const store = await (await newPlace()).open()
     const { key } = await store.keys.issue(newKey(), ACTOR)
     await store.keys.update(key.id, { label: 'b' }, { kind: 'member', id: 'mem_1' })
     await store.keys.rotate(key.id, 0, ACTOR)
@@ -132,84 +123,99 @@ describe('audit', () => {
   })
 })
 
-describe('a second process', () => {
+describe.each(STORES)('a second process on %s', (_, { newPlace }) => {
   test('issues a key that the first accepts at once', async () => {
-    const path = newPath()
-    const server = open(path)
-    const cli = open(path)
+    const place = await newPlace()
+    const server = await place.open()
+    const cli = await place.open()
     const { key, secret } = await cli.keys.issue(newKey(), ACTOR)
-    expect((await server.keys.authenticate(bearer(secret))).label).toBe('a key')
+    expect((await shown(server, secret)).label).toBe('a key')
     expect(await server.refresh()).toBe(false)
     const rotated = await cli.keys.rotate(key.id, 0, ACTOR)
-    expect((await server.keys.authenticate(bearer(rotated.secret))).id).toBe(key.id)
-    await expect(server.keys.authenticate(bearer(secret))).rejects.toThrow()
-  })
-
-  test('issues a key that the first accepts once it can read its file again', async () => {
-    const path = newPath()
-    const server = open(path)
-    const known = await server.keys.issue(newKey(), ACTOR)
-    const made = await open(path).keys.issue(newKey(), ACTOR)
-    const db = new Database(path)
-    db.run('ALTER TABLE keys RENAME TO lost')
-    await expect(server.keys.authenticate(bearer(made.secret))).rejects.toThrow('The API key is not valid')
-    expect((await server.keys.authenticate(bearer(known.secret))).id).toBe(known.key.id)
-    db.run('ALTER TABLE lost RENAME TO keys')
-    db.close()
-    expect((await server.keys.authenticate(bearer(made.secret))).id).toBe(made.key.id)
+    expect((await shown(server, rotated.secret)).id).toBe(key.id)
+    await expect(shown(server, secret)).rejects.toThrow()
   })
 
   test('revokes, changes and rotates keys of the first', async () => {
-    const path = newPath()
-    const server = open(path)
+    const place = await newPlace()
+    const server = await place.open()
     const made = await server.keys.issue(newKey(), ACTOR)
-    const held = await server.keys.authenticate(bearer(made.secret))
-    const cli = open(path)
+    const held = await shown(server, made.secret)
+    const cli = await place.open()
     await cli.keys.update(made.key.id, { tokensTotal: 5 }, ACTOR)
     const { secret } = await cli.keys.rotate(made.key.id, 0, ACTOR)
     await server.refresh()
     expect(held.tokensTotal).toBe(5)
-    await expect(server.keys.authenticate(bearer(made.secret))).rejects.toThrow()
-    expect(await server.keys.authenticate(bearer(secret))).toBe(held)
+    await expect(shown(server, made.secret)).rejects.toThrow()
+    expect(await shown(server, secret)).toBe(held)
     await cli.keys.revoke(made.key.id, ACTOR)
     await server.refresh()
-    await expect(server.keys.authenticate(bearer(secret))).rejects.toThrow()
+    await expect(shown(server, secret)).rejects.toThrow()
   })
 
   test('is not missed by a server that changes a key itself before it reloads', async () => {
-    const path = newPath()
-    const server = open(path)
-    server.journal.claim(() => undefined)
+    const place = await newPlace()
+    const server = await place.open()
     const own = await server.keys.issue(newKey(), ACTOR)
     const revoked = await server.keys.issue(newKey(), ACTOR)
     await server.refresh()
-    const cli = open(path)
+    const cli = await place.open()
     const made = await cli.keys.issue(newKey(), ACTOR)
     await cli.keys.revoke(revoked.key.id, ACTOR)
     await server.keys.update(own.key.id, { label: 'own' }, ACTOR)
     expect(await server.refresh()).toBe(true)
-    expect((await server.keys.authenticate(bearer(made.secret))).id).toBe(made.key.id)
-    await expect(server.keys.authenticate(bearer(revoked.secret))).rejects.toThrow()
+    expect((await shown(server, made.secret)).id).toBe(made.key.id)
+    await expect(shown(server, revoked.secret)).rejects.toThrow()
     expect(server.keys.get(own.key.id)?.label).toBe('own')
   })
 
   test('tops a key up beside the first, and neither undoes the other', async () => {
-    const path = newPath()
-    const server = open(path)
+    const place = await newPlace()
+    const server = await place.open()
     const { key } = await server.keys.issue(newKey({ tokensTotal: 1_000 }), ACTOR)
-    await open(path).keys.update(key.id, { addTokens: 500 }, ACTOR)
+    await (await place.open()).keys.update(key.id, { addTokens: 500 }, ACTOR)
     expect((await server.keys.update(key.id, { addTokens: 20 }, ACTOR)).tokensTotal).toBe(1_520)
   })
 
   test('is followed by a watching store on its own', async () => {
-    const path = newPath()
-    const server = open(path)
+    const place = await newPlace()
+    const server = await place.open()
     const unwatch = server.watch(5)
-    const { key } = await open(path).keys.issue(newKey(), ACTOR)
+    const { key } = await (await place.open()).keys.issue(newKey(), ACTOR)
     const deadline = Date.now() + 5_000
     while (server.keys.get(key.id) === undefined && Date.now() < deadline) await new Promise(setImmediate)
     unwatch()
     expect(server.keys.get(key.id)?.label).toBe('a key')
+  })
+})
+
+describe('a database file', () => {
+  test('no secret is in the file, nor in the audit', async () => {
+    const path = newPath()
+    const store = openFile(path)
+    const { key, secret } = await store.keys.issue(newKey(), ACTOR)
+    const rotated = await store.keys.rotate(key.id, DAY, ACTOR)
+    const audit = JSON.stringify(await store.audit({ limit: 10 }))
+    await store.close()
+    const file = readFileSync(path, 'latin1')
+    for (const each of [secret, rotated.secret]) {
+      expect(file).not.toContain(each.slice(6))
+      expect(audit).not.toContain(each.slice(6))
+    }
+  })
+
+  test('issues a key that the first accepts once it can read its file again', async () => {
+    const path = newPath()
+    const server = openFile(path)
+    const known = await server.keys.issue(newKey(), ACTOR)
+    const made = await openFile(path).keys.issue(newKey(), ACTOR)
+    const db = new Database(path)
+    db.run('ALTER TABLE keys RENAME TO lost')
+    expect(() => server.keys.authenticate(bearer(made.secret))).toThrow('The API key is not valid')
+    expect((await server.keys.authenticate(bearer(known.secret))).id).toBe(known.key.id)
+    db.run('ALTER TABLE lost RENAME TO keys')
+    db.close()
+    expect((await server.keys.authenticate(bearer(made.secret))).id).toBe(made.key.id)
   })
 })
 
@@ -220,14 +226,14 @@ test.each<[string, Partial<Key>]>([
   ['expired', { expiresAt: NOW }],
   ['revoked', { revokedAt: 1, expiresAt: 0, tokensUsed: 99 }],
 ])('a key is %s', async (status, more) => {
-  const { keys } = open()
+  const { keys } = openFile()
   const { key } = await keys.issue(newKey({ tokensTotal: 10 }), ACTOR)
   expect(statusOf({ ...key, ...more }, NOW)).toBe(status as ReturnType<typeof statusOf>)
 })
 
-describe('a top-up', () => {
+describe.each(STORES)('a top-up in %s', (_, { newPlace }) => {
   const topped = async (renews: 'month' | null, patches: KeyPatch[]) => {
-    const store = open()
+    const store = await (await newPlace()).open()
     const { key } = await store.keys.issue(newKey({ tokensTotal: 1_000, renews }), ACTOR)
     for (const patch of patches) await store.keys.update(key.id, patch, ACTOR)
     const { tokensTotal } = key
