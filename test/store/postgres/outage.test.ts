@@ -36,7 +36,7 @@ describe.skipIf(postgresMissing !== undefined)('while the database is away', () 
       expect(await node.keys.authenticate(bearer(secret))).toMatchObject({ id: key.id })
       stop()
       await node.refresh()
-    const listed = node.keys.list().length
+      const listed = node.keys.list().length
       await node.close()
       store = await openPostgres(url)
       expect(store.keys.list()).toHaveLength(listed)
