@@ -12,19 +12,19 @@ CREATE FUNCTION sluice_sum(a bigint, b numeric) RETURNS bigint LANGUAGE sql IMMU
   SELECT greatest(-9007199254740991, least(a + b, 9007199254740991))::bigint
 $$;--> statement-breakpoint
 
--- A lease begins or goes on. False: it had ended before, and others may have taken over what the node held.
+-- A lease begins or goes on. One that had ended begins anew: what others have taken over meanwhile is theirs. Returns whether it had
+-- not ended.
 CREATE FUNCTION sluice_beat(p_node text, p_lease bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_was bigint;
+  v_now bigint;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
+  PERFORM set_config('lock_timeout', '4s', true);
   SELECT until INTO v_was FROM nodes WHERE id = p_node FOR NO KEY UPDATE;
-  IF FOUND AND v_was <= sluice_now() THEN
-    RETURN false;
-  END IF;
-  INSERT INTO nodes (id, until) VALUES (p_node, sluice_now() + p_lease)
-    ON CONFLICT (id) DO UPDATE SET until = excluded.until;
-  RETURN v_was IS NOT NULL;
+  v_now := sluice_now();
+  INSERT INTO nodes (id, until) VALUES (p_node, v_now + p_lease) ON CONFLICT (id) DO UPDATE SET until = excluded.until;
+  RETURN coalesce(v_was > v_now, false);
 END
 $$;--> statement-breakpoint
 
@@ -240,9 +240,8 @@ CREATE FUNCTION sluice_lock(p_ids text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_keys text[]; v_budgets text[];
 BEGIN
-  SELECT array_agg(DISTINCT key_id), array_agg(budgets) FILTER (WHERE budgets IS NOT NULL) INTO v_keys, v_budgets FROM (
-    SELECT key_id, budgets FROM reservations WHERE id = ANY (p_ids)
-    UNION ALL SELECT key_id, NULL FROM exchanges WHERE id = ANY (p_ids) AND alone) AS counted;
+  SELECT array_agg(DISTINCT key_id), array_agg(budgets) FILTER (WHERE budgets IS NOT NULL) INTO v_keys, v_budgets
+  FROM reservations WHERE id = ANY (p_ids);
   PERFORM 1 FROM keys WHERE id = ANY (v_keys) ORDER BY id FOR UPDATE;
   IF v_budgets IS NOT NULL THEN
     PERFORM 1 FROM budgets WHERE id IN (SELECT json_array_elements_text(b::json) FROM unnest(v_budgets) AS b)
@@ -316,19 +315,107 @@ BEGIN
 END
 $$;--> statement-breakpoint
 
+-- Takes the figures of an exchange out of the sums again, where they are in: by its hour and its day, as the node has them.
+CREATE FUNCTION sluice_unsum(e exchanges, p_hour bigint, p_day bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_errors bigint := CASE WHEN e.outcome IN ('refused', 'failed') THEN 1 ELSE 0 END;
+BEGIN
+  UPDATE usage_hours SET requests = requests - 1, errors = errors - v_errors, input = input - coalesce(e.input, 0),
+    cache_read = cache_read - coalesce(e.cache_read, 0), cache_write = cache_write - coalesce(e.cache_write, 0),
+    output = output - coalesce(e.output, 0), reasoning = reasoning - coalesce(e.reasoning, 0),
+    cost_micro_usd = cost_micro_usd - e.cost_micro_usd
+  WHERE hour = p_hour AND key_id = e.key_id AND model = e.model;
+  UPDATE usage_days SET requests = requests - 1, errors = errors - v_errors, input = input - coalesce(e.input, 0),
+    cache_read = cache_read - coalesce(e.cache_read, 0), cache_write = cache_write - coalesce(e.cache_write, 0),
+    output = output - coalesce(e.output, 0), reasoning = reasoning - coalesce(e.reasoning, 0),
+    cost_micro_usd = cost_micro_usd - e.cost_micro_usd
+  WHERE day = p_day AND key_id = e.key_id AND model = e.model;
+  UPDATE usage_models SET requests = requests - 1, errors = errors - v_errors, input = input - coalesce(e.input, 0),
+    cache_read = cache_read - coalesce(e.cache_read, 0), cache_write = cache_write - coalesce(e.cache_write, 0),
+    output = output - coalesce(e.output, 0), reasoning = reasoning - coalesce(e.reasoning, 0),
+    cost_micro_usd = cost_micro_usd - e.cost_micro_usd
+  WHERE hour = p_hour AND model = e.model;
+  UPDATE usage_accounts SET requests = requests - 1, errors = errors - v_errors, input = input - coalesce(e.input, 0),
+    cache_read = cache_read - coalesce(e.cache_read, 0), cache_write = cache_write - coalesce(e.cache_write, 0),
+    output = output - coalesce(e.output, 0), reasoning = reasoning - coalesce(e.reasoning, 0),
+    cost_micro_usd = cost_micro_usd - e.cost_micro_usd
+  WHERE hour = p_hour AND provider = coalesce(e.provider, '') AND account = coalesce(e.account, '');
+  UPDATE usage_tags SET requests = requests - 1, errors = errors - v_errors, input = input - coalesce(e.input, 0),
+    cache_read = cache_read - coalesce(e.cache_read, 0), cache_write = cache_write - coalesce(e.cache_write, 0),
+    output = output - coalesce(e.output, 0), reasoning = reasoning - coalesce(e.reasoning, 0),
+    cost_micro_usd = cost_micro_usd - e.cost_micro_usd
+  WHERE day = p_day AND key_id = e.key_id AND e.tag IS NOT NULL AND tag = CASE WHEN EXISTS (
+    SELECT FROM usage_tags t WHERE t.day = p_day AND t.key_id = e.key_id AND t.tag = e.tag) THEN e.tag ELSE '(other)' END;
+END
+$$;--> statement-breakpoint
+
+-- A node that was counted as gone says how its exchanges ended after all: its figures replace the estimate, once. Keys and budgets
+-- are locked by then.
+CREATE FUNCTION sluice_correct(p_ids text[], p_ended text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v record;
+  v_was exchanges;
+  v_tokens bigint;
+  v_ids text[];
+BEGIN
+  -- Held by whoever writes sums.
+  PERFORM pg_advisory_xact_lock(7588219045);
+  FOR v IN
+    SELECT x.* FROM json_to_recordset(p_ended::json) AS x (id text, ended_at bigint, outcome text, status bigint,
+      error_code text, provider text, account text, upstream_model text, provider_wire text, attempts bigint,
+      first_byte_ms bigint, total_ms bigint, input bigint, cache_read bigint, cache_write bigint, output bigint,
+      reasoning bigint, estimated boolean, cost_micro_usd bigint, fees_micro_usd bigint, raw_usage text, trail text,
+      dropped text, server_tools text, alone boolean, tokens bigint, budgets text, hour bigint, day bigint)
+    WHERE x.id = ANY (p_ids) AND NOT x.alone AND NOT x.estimated AND x.hour IS NOT NULL ORDER BY x.id
+  LOOP
+    SELECT * INTO v_was FROM exchanges WHERE id = v.id AND alone FOR UPDATE;
+    CONTINUE WHEN NOT FOUND;
+    IF v_was.summed THEN
+      PERFORM sluice_unsum(v_was, v.hour, v.day);
+    END IF;
+    v_tokens := v.tokens - coalesce(v_was.input, 0) - coalesce(v_was.cache_read, 0) - coalesce(v_was.cache_write, 0)
+      - coalesce(v_was.output, 0);
+    UPDATE exchanges SET ended_at = v.ended_at, outcome = v.outcome, status = v.status, error_code = v.error_code,
+      provider = v.provider, account = v.account, upstream_model = v.upstream_model, provider_wire = v.provider_wire,
+      attempts = v.attempts, first_byte_ms = v.first_byte_ms, total_ms = v.total_ms, input = v.input,
+      cache_read = v.cache_read, cache_write = v.cache_write, output = v.output, reasoning = v.reasoning, estimated = false,
+      cost_micro_usd = v.cost_micro_usd, fees_micro_usd = v.fees_micro_usd, raw_usage = v.raw_usage, trail = v.trail,
+      dropped = v.dropped, server_tools = v.server_tools, left_after = left_after - v_tokens, alone = false, summed = false
+    WHERE row = v_was.row;
+    UPDATE keys SET tokens_used = greatest(sluice_sum(tokens_used, v_tokens), 0) WHERE id = v_was.key_id;
+    IF v.budgets IS NOT NULL THEN
+      SELECT array_agg(b) INTO v_ids FROM json_array_elements_text(v.budgets::json) AS b;
+      PERFORM sluice_charge(v_ids, array_fill(v_tokens, ARRAY[cardinality(v_ids)]),
+        array_fill(v.cost_micro_usd - v_was.cost_micro_usd, ARRAY[cardinality(v_ids)]),
+        array_fill(0::bigint, ARRAY[cardinality(v_ids)]), array_fill(0::bigint, ARRAY[cardinality(v_ids)]));
+    END IF;
+  END LOOP;
+END
+$$;--> statement-breakpoint
+
 -- Ends exchanges, each once: what is not among the reservations any more is ended, and writes nothing. `p_ended`: rows as they are
 -- written, with `tokens` their sums, and `counted`: they count in the key's window.
 CREATE FUNCTION sluice_settle(p_ids text[], p_ended text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_gone jsonb;
+  v_late text[];
+  v_budget text;
   v record;
-  k_ids text[] := '{}'; b_ids text[] := '{}'; b_tokens bigint[] := '{}'; b_cost bigint[] := '{}';
+  b_ids text[] := '{}'; b_tokens bigint[] := '{}'; b_cost bigint[] := '{}';
   b_held bigint[] := '{}'; b_held_cost bigint[] := '{}';
-  v_second bigint;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM set_config('lock_timeout', '4s', true);
-  PERFORM sluice_lock(p_ids);
+  SELECT array_agg(id) INTO v_late FROM exchanges WHERE id = ANY (p_ids) AND alone;
+  IF v_late IS NOT NULL THEN
+    -- Its budgets are told by its node alone.
+    PERFORM 1 FROM keys WHERE id IN (SELECT key_id FROM exchanges WHERE id = ANY (p_ids) AND alone
+      UNION ALL SELECT key_id FROM reservations WHERE id = ANY (p_ids)) ORDER BY id FOR UPDATE;
+    PERFORM 1 FROM budgets WHERE id IN (
+      SELECT json_array_elements_text(x.budgets::json) FROM json_to_recordset(p_ended::json) AS x (id text, budgets text)
+      WHERE x.budgets IS NOT NULL) ORDER BY id FOR UPDATE;
+  ELSE
+    PERFORM sluice_lock(p_ids);
+  END IF;
   FOR v IN
     WITH gone AS (DELETE FROM reservations WHERE id = ANY (p_ids) RETURNING *),
     ended AS (
@@ -366,12 +453,11 @@ BEGIN
     FROM ended e
   LOOP
     IF v.counted AND v.tokens > 0 THEN
-      k_ids := k_ids || v.key_id;
       PERFORM sluice_count(v.key_id, sluice_now() / 1000, 0, v.tokens);
     END IF;
     IF v.budgets IS NOT NULL THEN
-      FOR v_gone IN SELECT json_array_elements(v.budgets::json)::jsonb LOOP
-        b_ids := b_ids || (v_gone #>> '{}');
+      FOR v_budget IN SELECT json_array_elements_text(v.budgets::json) LOOP
+        b_ids := b_ids || v_budget;
         b_tokens := b_tokens || v.tokens;
         b_cost := b_cost || v.cost_micro_usd;
         b_held := b_held || v.held;
@@ -381,6 +467,9 @@ BEGIN
   END LOOP;
   IF cardinality(b_ids) > 0 THEN
     PERFORM sluice_charge(b_ids, b_tokens, b_cost, b_held, b_held_cost);
+  END IF;
+  IF v_late IS NOT NULL THEN
+    PERFORM sluice_correct(v_late, p_ended);
   END IF;
 END
 $$;

@@ -125,6 +125,8 @@ export const createBooks = (options: BooksOptions): Books => {
   const running = new Map<string, Held>()
   /** Ids that are being asked for. */
   const asking = new Set<string>()
+  /** Asked for, without a word of whether they were granted. */
+  const doubtful = new Map<string, Held>()
   const knownTags = new Map<string, string[]>()
   const tags = createTags((keyId, day) => knownTags.get(`${keyId} ${day}`) ?? [], calendar.dayOf)
   let fenced = true
@@ -140,14 +142,18 @@ export const createBooks = (options: BooksOptions): Books => {
 
   // Entering
 
-  const enter = async (asks: readonly Extract<Ask, { do: 'enter' }>[]): Promise<Verdict[]> => {
+  const enter = async (asks: readonly Extract<Ask, { do: 'enter' }>[], again = true): Promise<Verdict[]> => {
     const { rpm, tpm, concurrency } = defaults
     const rows = await client.query<EnteredRow>(
       'SELECT * FROM sluice_enter($1, $2::text[], $3::text[], $4, $5, $6)',
       [node, asks.map(({ id }) => id), asks.map(({ keyId }) => keyId), rpm, tpm, concurrency],
       { deadlineMs: timing.reserveMs, isRepeatable: true },
     )
-    if (rows[0]?.said === 'fenced') throw beFenced()
+    if (rows[0]?.said === 'fenced') {
+      await beFenced()
+      if (!again) return asks.map(() => ({ lost: true }))
+      return enter(asks, false)
+    }
     const told = new Map(rows.map((row) => [row.at, row]))
     return asks.map(({ keyId }, i) => {
       const key = keys.get(keyId)
@@ -211,7 +217,7 @@ export const createBooks = (options: BooksOptions): Books => {
         const left: typeof wishes = []
         for (const [i, { at, wish }] of wishes.entries()) {
           const answer = answered[i]
-          const verdict = answer === undefined ? { lost: true as const } : decided(wish, answer, round < MOST_ROUNDS)
+          const verdict = answer === undefined ? lostOf(wish) : decided(wish, answer, round < MOST_ROUNDS)
           if (verdict === 'again') left.push({ at, wish })
           else verdicts[at] = verdict
         }
@@ -231,7 +237,11 @@ export const createBooks = (options: BooksOptions): Books => {
     for (;;) {
       try {
         const rows = await askFor(wishes, Math.max(1, until - performance.now()))
-        if (rows[0]?.said === 'fenced') throw beFenced()
+        if (rows[0]?.said === 'fenced') {
+          if (performance.now() >= until) return wishes.map(() => undefined)
+          await beFenced()
+          continue
+        }
         const byAt = new Map(rows.map((row) => [row.at, row]))
         return wishes.map((_, i) => byAt.get(i + 1))
       } catch (cause) {
@@ -282,10 +292,10 @@ export const createBooks = (options: BooksOptions): Books => {
       onRefused(wish.id, 'cause' in answer ? answer.cause : undefined)
       return { error: toShared(new GatewayError('internal_error', 'The gateway failed.', { retry: false })) }
     }
-    if (!('at' in answer)) return { lost: true }
+    if (!('at' in answer)) return lostOf(wish)
     if (answer.said === 'ok') return begun(wish, answer.reserved ?? 0)
     // The attempt of which nothing was heard may still be granted what this one was refused.
-    if (wish.unknown) return mayAsk ? 'again' : { lost: true }
+    if (wish.unknown) return mayAsk ? 'again' : lostOf(wish)
     if (answer.said === 'changed') return { again: 'key' }
     if (answer.said === 'dead') return ofDead(wish)
     try {
@@ -328,23 +338,17 @@ export const createBooks = (options: BooksOptions): Books => {
   }
 
   const begun = (wish: Wish, reserved: number): Verdict => {
-    const { id, key, asked, counted, per, tag, startedAt } = wish
     const admitted = wish.tried.find(({ input, output }) => input + output === reserved) ?? wish.admitted
-    const open: OpenExchange = {
-      ...{
-        row: 0,
-        exchangeId: id,
-        keyId: key.id,
-        model: asked.model,
-        wire: asked.wire,
-        stream: asked.stream,
-        startedAt,
-      },
-      ...{ inputEstimate: toCount(asked.inputEstimate), reserved, reservedMicroUsd: microUsdOf(wish, admitted) },
-      ...{ budgets: counted.map((budget) => budget.id), address: asked.address, tag },
-    }
-    running.set(id, { open, per, prices: wish.prices, usage: {} })
-    return { reservation: reservationOf(open, admitted.outputCap) }
+    const held = heldOf(wish, admitted)
+    running.set(wish.id, held)
+    doubtful.delete(wish.id)
+    return { reservation: reservationOf(held.open, admitted.outputCap) }
+  }
+
+  const lostOf = (wish: Wish): Verdict => {
+    doubtful.set(wish.id, heldOf(wish, wish.admitted))
+    if (doubtful.size > MOST_DOUBTFUL) for (const [oldest] of doubtful) if (doubtful.delete(oldest)) break
+    return { lost: true }
   }
 
   // Saying
@@ -353,7 +357,7 @@ export const createBooks = (options: BooksOptions): Books => {
 
   const settle = async (asks: readonly Extract<Ask, { do: 'settle' }>[]): Promise<Verdict[]> => {
     const ended = asks.map(({ id, settlement }): Ended => {
-      const held = running.get(id)
+      const held = running.get(id) ?? doubtful.get(id)
       const open = held?.open ?? unknownOpen(id)
       return { id, held, end: endOf(open, settlement, held?.prices ?? prices(), clock()) }
     })
@@ -361,6 +365,7 @@ export const createBooks = (options: BooksOptions): Books => {
     return asks.map(({ id, settlement }, i) => {
       if (!heard.has(id)) return { lost: true }
       const { held, end } = ended[i] ?? {}
+      doubtful.delete(id)
       if (held !== undefined && end !== undefined && running.delete(id))
         onSettled({ open: held.open, settlement, costMicroUsd: end.costMicroUsd })
       return {}
@@ -373,7 +378,10 @@ export const createBooks = (options: BooksOptions): Books => {
     try {
       await client.query(
         'SELECT sluice_settle($1::text[], $2)',
-        [ended.map(({ id }) => id), jsonOf(rows.map((end) => endedRow(end, isCounted(end.open.keyId), alone)))],
+        [
+          ended.map(({ id }) => id),
+          jsonOf(rows.map((end) => endedRow(end, isCounted(end.open.keyId), alone, calendar))),
+        ],
         { deadlineMs: timing.sayMs, isRepeatable: true },
       )
       return new Set(ended.map(({ id }) => id))
@@ -487,20 +495,16 @@ export const createBooks = (options: BooksOptions): Books => {
 
   // Nodes
 
-  const beFenced = (): Error => {
-    fenced = true
-    return unavailable('is busy', { cause: 'the lease of this node has ended' })
-  }
-
+  /** Where its lease had ended, it begins anew. */
   const beat = async (): Promise<void> => {
-    const [row] = await client.query<{ held: boolean }>('SELECT sluice_beat($1, $2) AS held', [node, timing.leaseMs], {
-      deadlineMs: timing.leaseMs,
-    })
-    // It begins anew once others have seen that it had ended.
-    fenced = row === undefined || (row.held === false && !(await isThere()))
+    await client.query('SELECT sluice_beat($1, $2)', [node, timing.leaseMs], { deadlineMs: timing.leaseMs })
+    fenced = false
   }
-  const isThere = async (): Promise<boolean> =>
-    (await client.query('SELECT FROM nodes WHERE id = $1 AND until > sluice_now()', [node])).length > 0
+  /** Its lease has ended, and nothing was granted to it. */
+  const beFenced = (): Promise<void> => {
+    fenced = true
+    return beat()
+  }
 
   const leftAlone = async (id: string, { open, usage, prices: by }: Held): Promise<void> => {
     const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate } = open
@@ -574,7 +578,7 @@ export const createBooks = (options: BooksOptions): Books => {
         const places = group.flatMap((ask, i) => (ask.do === what ? [i] : []))
         if (places.length === 0) return
         const asks = places.map((i) => group[i]) as Extract<Ask, { do: D }>[]
-        const carryOut = parts[what] as unknown as (asks: Extract<Ask, { do: D }>[]) => Promise<Verdict[]>
+        const carryOut = parts[what] as (asks: Extract<Ask, { do: D }>[]) => Promise<Verdict[]>
         try {
           const said = await carryOut(asks)
           for (const [i, place] of places.entries()) verdicts[place] = said[i] ?? { lost: true }
@@ -596,7 +600,6 @@ export const createBooks = (options: BooksOptions): Books => {
     },
     async start() {
       await beat()
-      fenced = false
       every(timing.beatMs, beat)
       every(timing.sweepMs, sweep)
       every(timing.netMs, () => net())
@@ -635,6 +638,7 @@ export const createBooks = (options: BooksOptions): Books => {
 }
 
 const MOST_TAGGED = 10_000
+const MOST_DOUBTFUL = 10_000
 const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }
 
 const nothing = (): void => undefined
@@ -654,6 +658,17 @@ const namedOf = (counted: readonly Budget[]) => {
 
 const microUsdOf = ({ per }: { per: Per | undefined }, { input, output }: Admitted): number =>
   per === undefined ? 0 : Math.min(mostOf(per, input, output), Number.MAX_SAFE_INTEGER)
+
+const heldOf = (wish: Wish, admitted: Admitted): Held => {
+  const { id, key, asked, counted, per, tag, startedAt } = wish
+  const open: OpenExchange = {
+    ...{ row: 0, exchangeId: id, keyId: key.id, model: asked.model, wire: asked.wire, stream: asked.stream, startedAt },
+    ...{ inputEstimate: toCount(asked.inputEstimate), reserved: admitted.input + admitted.output },
+    reservedMicroUsd: microUsdOf(wish, admitted),
+    ...{ budgets: counted.map((budget) => budget.id), address: asked.address, tag },
+  }
+  return { open, per, prices: wish.prices, usage: {} }
+}
 
 const reservationOf = (
   { exchangeId, keyId, startedAt, reserved, tag }: OpenExchange,

@@ -10,16 +10,17 @@ import { createOwner, type OwnedLedger } from '../../../src/ledger/owner.ts'
 import type { Timers } from '../../../src/ledger/writer.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
 import type { SqliteStore } from '../../../src/store/store.ts'
+import type { ExchangeRow } from '../../../src/store/usage.ts'
 import { ACTOR, NOW, newKey } from '../../store/support.ts'
 import { ask, PRICE } from '../support.ts'
 import { createLine, type Line } from './faults.ts'
 
 const DEFAULTS = { rpm: 0, tpm: 0, concurrency: 0 }
 
-type Clock = { ms: number }
+export type Clock = { ms: number }
 
 /** Timers that end with what they belong to; `later` runs when the test says. */
-const mortal = () => {
+export const mortal = () => {
   let alive = true
   let due: (() => void)[] = []
   const timers: Timers = {
@@ -46,17 +47,61 @@ type Owner = {
   life: ReturnType<typeof mortal>
 }
 
-export type TestNode = NodeLedger & {
+/** A node as the model sees it. */
+export type PlayedNode = NodeLedger & {
   name: string
   line: Line
   alive: boolean
-  life: ReturnType<typeof mortal>
   /** Enters and reserves, as a request does. */
   begin(
     key: Key,
     more?: Partial<ReserveAsk>,
   ): { id: string; ticket: Promise<Ticket>; reserving: ReturnType<Ledger['reserve']> }
 }
+export type TestNode = PlayedNode & { life: ReturnType<typeof mortal> }
+
+type Ended = Pick<ExchangeRow, 'id' | 'keyId' | 'outcome' | 'input' | 'output' | 'inputEstimate'>
+
+/** What the model plays with, whatever keeps the books. */
+export type Playable = {
+  keyIds: readonly string[]
+  clock: Clock
+  nodes: PlayedNode[]
+  key(at: number): Key
+  turns(): Promise<void>
+  wait(ms?: number): Promise<void>
+  /** Whatever keeps the books ends, and is there again. */
+  restart(): Promise<void>
+  killNode(at: number): void | Promise<void>
+  finish(): Promise<void>
+  close(): void | Promise<void>
+  revoke(at: number): void | Promise<void>
+  standing(keyId: string): Standing | Promise<Standing>
+  openCount(): number | Promise<number>
+  exchanges(): Ended[] | Promise<Ended[]>
+  /** As a request that nobody has asked for otherwise. */
+  enter(at: number): unknown
+}
+type Standing = { used: number; held: number; total: number; rpm: number | undefined }
+
+/** Begins as a request does: what is refused at the door asks for nothing. */
+export const beginAt =
+  (ledger: NodeLedger): PlayedNode['begin'] =>
+  (key, more = {}) => {
+    const asked = ask(key, more)
+    const ticket = (async () => ledger.limits.enter(key, asked.exchangeId))()
+    const reserving = ticket.then(async (at) => {
+      try {
+        return await ledger.ledger.reserve(asked)
+      } catch (refused) {
+        at.refund()
+        throw refused
+      }
+    })
+    ticket.catch(() => undefined)
+    reserving.catch(() => undefined)
+    return { id: asked.exchangeId, ticket, reserving }
+  }
 
 const startOwner = (path: string, clock: Clock, isRestart: boolean): Owner => {
   const store = openStore(path, { clock: () => NOW + clock.ms })
@@ -99,22 +144,7 @@ export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCo
     return {
       ...ledger,
       ...{ name, line, life, alive: true },
-      begin(key, more = {}) {
-        const asked = ask(key, more)
-        const ticket = (async () => ledger.limits.enter(key, asked.exchangeId))()
-        // As a request does: what is refused at the door asks for nothing.
-        const reserving = ticket.then(async (at) => {
-          try {
-            return await ledger.ledger.reserve(asked)
-          } catch (refused) {
-            at.refund()
-            throw refused
-          }
-        })
-        ticket.catch(() => undefined)
-        reserving.catch(() => undefined)
-        return { id: asked.exchangeId, ticket, reserving }
-      },
+      begin: beginAt(ledger),
     }
   }
   const nodes = Array.from({ length: nodeCount }, newNode)
@@ -151,6 +181,22 @@ export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCo
       for (const node of nodes) if (node.alive) node.line.to = owner.shared.join(node.name, node.running())
       owner.shared.settleLeft()
     },
+    async restart() {
+      await world.killOwner()
+      await world.turns()
+      world.restartOwner()
+    },
+    async revoke(at: number) {
+      await owner.store.keys.revoke(keyIds[at] ?? '', ACTOR)
+    },
+    standing(id: string) {
+      const key = owner.store.keys.get(id)
+      if (key === undefined) throw new Error('the key is gone')
+      return { used: key.tokensUsed, held: owner.ledger.heldBy(id), total: key.tokensTotal, rpm: key.rpm }
+    },
+    openCount: () => owner.ledger.openCount(),
+    exchanges: () => owner.store.exchanges({ limit: 10_000 }),
+    enter: (at: number) => owner.limits.enter(world.key(at)),
     /** Another takes its place. */
     killNode(at: number) {
       const node = nodes[at]

@@ -12,14 +12,15 @@ import {
   type PgNode,
 } from '../../ledger/shared/postgres.ts'
 import { ask, settlement } from '../../ledger/support.ts'
-import { postgresMissing } from '../../support/postgres.ts'
+import { type OwnServer, postgresMissing, startPostgres } from '../../support/postgres.ts'
+import { createProxy } from '../../support/proxy.ts'
 
 const opened: PgLedger[] = []
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close()
 })
-const newLedger = async (): Promise<PgLedger> => {
-  const ledger = await openLedger()
+const newLedger = async (server?: OwnServer): Promise<PgLedger> => {
+  const ledger = await openLedger(server)
   opened.push(ledger)
   return ledger
 }
@@ -36,6 +37,40 @@ const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =>
     () => undefined,
     (error: GatewayError) => error.code,
   )
+/** Until something is so: other processes take their time. */
+const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
+  while (!(await isSo())) await Bun.sleep(5)
+}
+const count = async (ledger: PgLedger, table: string): Promise<number> => {
+  const [row] = await ledger.admin.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)
+  return row?.n ?? 0
+}
+/** Its lease ends now; its beats are far apart. */
+const endLease = (ledger: PgLedger, node: PgNode) =>
+  ledger.admin.query('UPDATE nodes SET until = 0 WHERE id = $1', [node.name])
+const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
+
+/** Clients that ask one after the other, each of a key by chance; returns how often they were refused. */
+const load = async (nodes: PgNode[], keyIds: string[], clients: number, each: number): Promise<number> => {
+  let refused = 0
+  const client = async (at: number): Promise<void> => {
+    for (let i = 0; i < each; i++) {
+      const node = nodes[(at + i) % nodes.length] as PgNode
+      const id = keyIds[(at * 7 + i * 13) % keyIds.length] as string
+      try {
+        const reservation = await reserve(node, id, { inputEstimate: 10, outputCap: 40 })
+        const usage = { input: 10, output: Math.min(5, reservation.outputCap ?? 5) }
+        await node.ledger.settle(reservation, settlement({ usage })).written
+      } catch {
+        refused++
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, at) => client(at)))
+  for (const node of nodes) await node.said()
+  return refused
+}
+
 const keyRow = async (ledger: PgLedger, id: string) => {
   const [row] = await ledger.admin.query<Record<string, number>>('SELECT * FROM keys WHERE id = $1', [id])
   return row ?? {}
@@ -224,5 +259,299 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       await a.ledger.settle(reservation, settlement({ usage: { input: 10, output: 90 } })).written
       await expect((async () => b.limits.enter(keyOf(b, id), 'req_1'))()).rejects.toThrow('100 tokens per minute')
     })
+  })
+
+  describe('a node that is gone', () => {
+    test('is settled by another, by its last progress, and its requests leave', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin, { concurrency: 1 })
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      await a.limits.enter(keyOf(a, id), 'req_in')
+      const told = await reserve(a, id, { inputEstimate: 100 })
+      const silent = await reserve(a, id, { inputEstimate: 123 })
+      a.ledger.progress(told, { input: 90, output: 37 })
+      await until(async () => (await count(ledger, 'reservations WHERE output = 37')) === 1)
+      await a.kill()
+      expect(await b.books.sweep()).toBe(0)
+      await endLease(ledger, a)
+      expect(await b.books.sweep()).toBe(2)
+      const rows = await ledger.admin.query(
+        'SELECT id, input, output, outcome, estimated, alone FROM exchanges ORDER BY row',
+      )
+      const alone = { outcome: 'failed', estimated: true, alone: true }
+      expect(rows).toEqual([
+        { id: told.exchangeId, input: 90, output: 37, ...alone },
+        { id: silent.exchangeId, input: 123, output: 0, ...alone },
+      ])
+      expect(await codeOf((async () => b.limits.enter(keyOf(b, id), 'req_next'))())).toBeUndefined()
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('is granted nothing any more, and begins anew', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      await endLease(ledger, a)
+      const fenced = await ledger.admin.query(
+        `SELECT said FROM sluice_reserve($1, '{x}', $2::text[], '{}', '[{"at":1,"id":"x","reserved":1}]')`,
+        [a.name, [id]],
+      )
+      expect(fenced).toEqual([{ said: 'fenced' }])
+      expect(await count(ledger, 'reservations')).toBe(0)
+      await b.books.sweep()
+      expect(await count(ledger, 'nodes')).toBe(1)
+      await reserve(a, id)
+      expect(await count(ledger, 'nodes')).toBe(2)
+    })
+
+    test('but says how it ended after all: its own figures replace the estimate, once', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      await addBudget(ledger.admin, 'gateway', 'tokens', 1_000_000)
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      const [one, other] = [await reserve(a, id, { inputEstimate: 100 }), await reserve(a, id, { inputEstimate: 100 })]
+      await endLease(ledger, a)
+      expect(await b.books.sweep()).toBe(2)
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 200, tokens_held: 0 })
+      // One of them is in the sums by now.
+      const hour = one.startedAt - (one.startedAt % 3_600_000)
+      await ledger.admin.query('UPDATE exchanges SET summed = true WHERE id = $1', [one.exchangeId])
+      await ledger.admin.query(`INSERT INTO usage_hours VALUES ($1, $2, $3, 2, 1, 150, 0, 0, 7, 0, 800)`, [
+        ...[hour, id, 'vendorA-opus-4-8'],
+      ])
+      await a.ledger.settle(one, settlement({ usage: { input: 80, output: 20 } })).written
+      await a.ledger.settle(other, settlement({ usage: { input: 1, output: 1 }, estimated: true })).written
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 200 })
+      const rows = await ledger.admin.query(
+        'SELECT id, input, output, outcome, alone, summed FROM exchanges ORDER BY row',
+      )
+      expect(rows).toEqual([
+        { id: one.exchangeId, input: 80, output: 20, outcome: 'done', alone: false, summed: false },
+        { id: other.exchangeId, input: 100, output: 0, outcome: 'failed', alone: true, summed: false },
+      ])
+      const sums = await ledger.admin.query('SELECT requests, errors, input, output, cost_micro_usd FROM usage_hours')
+      expect(sums).toEqual([{ requests: 1, errors: 0, input: 50, output: 7, cost_micro_usd: 300 }])
+      const [budget] = await ledger.admin.query('SELECT used_tokens, held_tokens FROM budgets')
+      expect(budget).toEqual({ used_tokens: 200, held_tokens: 0 })
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('hands on what goes on without it, to whoever takes it over', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const a = await ledger.node(STILL)
+      const taken: string[] = []
+      const b: PgNode = await ledger.node({
+        ...STILL,
+        takeOver(left) {
+          taken.push(left.reservation.exchangeId)
+          b.adopt(left)
+          return true
+        },
+      })
+      const reservation = await reserve(a, id)
+      await a.kill()
+      await endLease(ledger, a)
+      await b.books.sweep()
+      expect(taken).toEqual([reservation.exchangeId])
+      expect(await count(ledger, 'reservations')).toBe(1)
+      await b.ledger.settle(reservation, settlement({ usage: { input: 3, output: 4 } })).written
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 7, tokens_held: 0 })
+    })
+  })
+
+  describe('a network that fails', () => {
+    const behindProxy = async (ledger: PgLedger, timing = {}) => {
+      const warm = await addKey(ledger.admin)
+      const proxy = await createProxy(Number(new URL(ledger.url).port))
+      const near = new URL(`${ledger.url}?connections=1`)
+      near.port = `${proxy.port}`
+      const node = await ledger.node({ url: near.href, timing: { ...STILL.timing, ...timing } })
+      // Its statements are prepared by then: one that is sent is carried out.
+      const warmUp = () => load([node], [warm], 1, 1)
+      await warmUp()
+      return { proxy, node, warmUp }
+    }
+
+    test('after COMMIT, before the answer: the request is granted all the same, once', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin, { tokensTotal: 110 })
+      const { proxy, node, warmUp } = await behindProxy(ledger)
+      proxy.isMute = true
+      const reserving = reserve(node, id, { inputEstimate: 10, outputCap: 100 })
+      await until(async () => (await count(ledger, 'reservations')) === 1)
+      proxy.isMute = false
+      proxy.cut()
+      expect((await reserving).reserved).toBe(110)
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_held: 110 })
+      await warmUp()
+      proxy.isMute = true
+      const { written } = node.ledger.settle(await reserving, settlement({ usage: { input: 10, output: 5 } }))
+      await until(async () => (await count(ledger, 'exchanges')) === 3)
+      proxy.isMute = false
+      proxy.cut()
+      await written
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_held: 0, tokens_used: 15 })
+      proxy.close()
+    })
+
+    test('in silence: the request is refused after a while, and what it was granted is given back', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const { proxy, node } = await behindProxy(ledger, { reserveMs: 300, sayMs: 500 })
+      proxy.isMute = true
+      const reserving = codeOf(reserve(node, id))
+      await until(async () => (await count(ledger, 'reservations')) === 1)
+      proxy.isDeaf = true
+      expect(await reserving).toBe('service_unavailable')
+      proxy.isDeaf = proxy.isMute = false
+      await node.said()
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_held: 0, tokens_used: 0 })
+      expect(await count(ledger, 'reservations')).toBe(0)
+      proxy.close()
+    })
+
+    test('what a node was granted and nobody knows of is given back by the net', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const node = await ledger.node(STILL)
+      const known = await reserve(node, id, { inputEstimate: 10, outputCap: 10 })
+      await ledger.admin.query(
+        `INSERT INTO reservations (id, key_id, model, wire, stream, started_at, input_estimate, reserved, held, node)
+         VALUES ('req_x', $1, 'm', 'messages', true, 1, 10, 50, 50, $2)`,
+        [id, node.name],
+      )
+      await ledger.admin.query('UPDATE keys SET tokens_held = tokens_held + 50 WHERE id = $1', [id])
+      expect(await node.books.net(1_000)).toBe(1)
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_held: known.reserved, tokens_used: 0 })
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+  })
+
+  describe('rows that the database refuses', () => {
+    test('fail nothing but themselves', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const node = await ledger.node()
+      await ledger.admin.query(`ALTER TABLE reservations ADD CHECK (address <> 'poison')`)
+      const asked = Array.from({ length: 9 }, (_, i) =>
+        codeOf(reserve(node, id, { inputEstimate: 10, outputCap: 10, address: i === 4 ? 'poison' : 'fine' })),
+      )
+      const codes = await Promise.all(asked)
+      expect(codes.map((code) => code ?? 'ok')).toEqual(codes.map((_, i) => (i === 4 ? 'internal_error' : 'ok')))
+      expect(await count(ledger, 'reservations')).toBe(8)
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('are settled by what was set aside for them', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const node = await ledger.node()
+      await ledger.admin.query(`ALTER TABLE exchanges ADD CHECK (upstream_model <> 'poison')`)
+      const all = await Promise.all(
+        Array.from({ length: 9 }, () => reserve(node, id, { inputEstimate: 10, outputCap: 10 })),
+      )
+      await Promise.all(
+        all.map((each, i) => {
+          const upstreamModel = i === 4 ? 'poison' : 'fine'
+          return node.ledger.settle(each, settlement({ usage: { input: 10, output: 1_000 }, upstreamModel })).written
+        }),
+      )
+      await node.said()
+      expect(node.refused).toEqual([all[4]?.exchangeId ?? ''])
+      const rows = await ledger.admin.query('SELECT input, output, upstream_model FROM exchanges WHERE estimated')
+      expect(rows).toEqual([{ input: 10, output: 10, upstream_model: null }])
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 8 * 1_010 + 20, tokens_held: 0 })
+    })
+  })
+
+  describe('under load', () => {
+    test('nodes never wait for each other in a circle', async () => {
+      const ledger = await newLedger()
+      const ids = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => addKey(ledger.admin, { ownerId: `mem_${i % 3}` })),
+      )
+      for (const member of [0, 1, 2]) await addBudget(ledger.admin, `member:mem_${member}`, 'usd', 1e9)
+      await addBudget(ledger.admin, 'gateway', 'tokens', 1e9)
+      const nodes = await Promise.all([ledger.node(), ledger.node(), ledger.node()])
+      expect(await load(nodes, ids, 60, 12)).toBe(0)
+      const [row] = await ledger.admin.query(
+        'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+      )
+      expect(row).toEqual({ deadlocks: 0 })
+      expect(await count(ledger, 'exchanges')).toBe(720)
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('keys are drained to the last token and never over it, sampled while it runs', async () => {
+      const ledger = await newLedger()
+      const ids = await Promise.all(Array.from({ length: 5 }, () => addKey(ledger.admin, { tokensTotal: 1_000 })))
+      const nodes = await Promise.all(Array.from({ length: 4 }, () => ledger.node()))
+      const samples: string[][] = []
+      let isOver = false
+      const sampling = (async () => {
+        while (!isOver) samples.push(await invariantsBroken(ledger.admin))
+      })()
+      expect(await load(nodes, ids, 40, 12)).toBeGreaterThan(0)
+      isOver = true
+      await sampling
+      expect(samples.flat()).toEqual([])
+    })
+
+    for (const [name, set] of [
+      ['a pool of one connection', ''],
+      ['transactions that must be in order', 'default_transaction_isolation = serializable'],
+    ] as const)
+      test(`${name} changes nothing`, async () => {
+        const ledger = await newLedger()
+        const ids = [await addKey(ledger.admin, { tokensTotal: 2_000 }), await addKey(ledger.admin)]
+        if (set !== '') await ledger.admin.query(`ALTER DATABASE ${new URL(ledger.url).pathname.slice(1)} SET ${set}`)
+        const url = set === '' ? `${ledger.url}?connections=1` : ledger.url
+        const nodes = await Promise.all([ledger.node({ url }), ledger.node({ url })])
+        await load(nodes, ids, 20, 8)
+        expect(await invariantsBroken(ledger.admin)).toEqual([])
+        expect(nodes.flatMap((node) => node.refused)).toEqual([])
+        expect(await count(ledger, 'reservations')).toBe(0)
+      })
+
+    test('clocks that are an hour off change nothing but the time that is told', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin, { rpm: 1 })
+      const [a, b] = [
+        await ledger.node({ clock: () => Date.now() - 3_600_000 }),
+        await ledger.node({ clock: () => Date.now() + 3_600_000 }),
+      ]
+      await a.limits.enter(keyOf(a, id), 'req_1')
+      expect(await codeOf((async () => b.limits.enter(keyOf(b, id), 'req_2'))())).toBe('rate_limit_exceeded')
+      expect(await load([a, b], [id], 10, 5)).toBe(0)
+      expect(await b.books.net()).toBe(0)
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    for (const how of ['fast', 'immediate'] as const)
+      test(`a server that is restarted (${how}) loses nothing that was said to be written`, async () => {
+        const server = await startPostgres()
+        try {
+          const ledger = await newLedger(server)
+          const ids = await Promise.all([addKey(ledger.admin), addKey(ledger.admin)])
+          const nodes = await Promise.all([ledger.node(), ledger.node()])
+          const held = await reserve(nodes[0] as PgNode, ids[0] as string, { inputEstimate: 10, outputCap: 10 })
+          const loading = load(nodes, ids, 20, 30)
+          await until(async () => (await count(ledger, 'exchanges')) > 100)
+          await server.restart(how)
+          await loading
+          for (const node of nodes) await node.said()
+          await (nodes[0] as PgNode).ledger.settle(held, settlement()).written
+          for (const node of nodes) await node.books.net(0)
+          expect(await count(ledger, 'reservations')).toBe(0)
+          expect(await invariantsBroken(ledger.admin)).toEqual([])
+          expect(await load(nodes, ids, 4, 2)).toBe(0)
+          opened.splice(opened.indexOf(ledger), 1)
+          for (const node of nodes) await node.kill()
+          await ledger.admin.close()
+        } finally {
+          await server.stop()
+        }
+      })
   })
 })

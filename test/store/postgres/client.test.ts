@@ -2,12 +2,12 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, writeFileSync } from 'node:fs'
-import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
 import { isBusy, isStoreError } from '../../../src/store/store.ts'
 import { postgresMissing, startPostgres, type TestDatabase, testPostgres } from '../../support/postgres.ts'
+import { createProxy } from '../../support/proxy.ts'
 import { SELF_SIGNED } from '../../support/self-signed.ts'
 
 const ends: (() => Promise<unknown>)[] = []
@@ -38,32 +38,6 @@ const errorOf = async (promise: Promise<unknown>): Promise<PostgresError> => {
   throw new Error('it did not fail')
 }
 const troubleOf = async (promise: Promise<unknown>) => (await errorOf(promise)).trouble
-
-/** In front of a server: passes, or swallows every byte in silence. */
-const createProxy = async (port: number) => {
-  const sockets = new Set<Socket>()
-  const proxy = { isSilent: false, cut: () => sockets.forEach((socket) => void socket.destroy()), port: 0 }
-  const server = createServer((near) => {
-    const far = connectSocket(port, '127.0.0.1')
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.on('data', (data) => void (proxy.isSilent || to.write(data)))
-      from.on('error', () => to.destroy())
-      from.on('close', () => void (proxy.isSilent || to.destroy()))
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (typeof address === 'object' && address !== null) proxy.port = address.port
-  ends.push(async () => {
-    proxy.cut()
-    server.close()
-  })
-  return proxy
-}
 
 describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
   describe('values', () => {
@@ -252,13 +226,14 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     test('a network that has gone silent is got over once it is there again', async () => {
       const { url } = await newDatabase()
       const proxy = await createProxy(Number(new URL(url).port))
+      ends.push(async () => proxy.close())
       const near = new URL(url)
       near.port = `${proxy.port}`
       const client = clientOf(near.href, { max: 2, connectMs: 1_000 })
       expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
-      proxy.isSilent = true
+      proxy.isDeaf = proxy.isMute = true
       expect(await troubleOf(client.query('select 1', [], { deadlineMs: 50 }))).toBe('unknown')
-      proxy.isSilent = false
+      proxy.isDeaf = proxy.isMute = false
       expect(await client.query('select 2 as a', [], { deadlineMs: 5_000, isRepeatable: true })).toEqual([{ a: 2 }])
     })
   })

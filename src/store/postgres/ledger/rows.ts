@@ -3,6 +3,7 @@
 import { totalTokens, type Usage } from '../../../ir/usage.ts'
 import type { Wire } from '../../../ir/wire.ts'
 import type { LeftOpen, SettledExchange } from '../../../ledger/journal.ts'
+import type { Calendar } from '../../../lib/calendar.ts'
 import { droppedOf, toolsOf, trailOf } from '../../exchange-texts.ts'
 
 /** JSON that the database can read: it has no NUL in a text, and no half of a pair. */
@@ -61,7 +62,12 @@ const usageOf = ({ input, cache_read, cache_write, output, reasoning }: Reservat
 }
 
 /** `counted`: its tokens count in the windows of its key. `alone`: its node did not say this. */
-export const endedRow = (ended: Omit<SettledExchange, 'leftAfter'>, counted: boolean, alone: boolean) => {
+export const endedRow = (
+  ended: Omit<SettledExchange, 'leftAfter'>,
+  counted: boolean,
+  alone: boolean,
+  { hourOf, dayOf }: Pick<Calendar, 'hourOf' | 'dayOf'>,
+) => {
   const { open, settlement: how, endedAt, costMicroUsd, feesMicroUsd, rawUsage } = ended
   const { input, cacheRead, cacheWrite, output, reasoning } = how.usage
   return {
@@ -77,6 +83,8 @@ export const endedRow = (ended: Omit<SettledExchange, 'leftAfter'>, counted: boo
     ...{ cost_micro_usd: costMicroUsd, fees_micro_usd: feesMicroUsd === 0 ? null : feesMicroUsd, raw_usage: rawUsage },
     ...{ trail: trailOf(how.trail), dropped: droppedOf(how.dropped), server_tools: toolsOf(how.serverTools) },
     ...{ tokens: Math.min(totalTokens(how.usage), Number.MAX_SAFE_INTEGER), counted, alone },
+    // Of an exchange that this node does not know of, its row alone says where it counts.
+    ...(open.keyId === '' ? {} : { hour: hourOf(open.startedAt), day: dayOf(open.startedAt) }),
     ...(open.budgets.length === 0 ? {} : { budgets: JSON.stringify(open.budgets) }),
   }
 }

@@ -1,0 +1,116 @@
+// The same over PostgreSQL: time passes in the database too when the test says.
+
+import type { Key, NewKey } from '../../../src/keys/key.ts'
+import { addKey, openLedger, type PgNode } from './postgres.ts'
+import { beginAt, type Clock, mortal, type Playable, type PlayedNode } from './world.ts'
+
+/** Nothing happens by itself. */
+const STILL = { leaseMs: 1e9, beatMs: 1e9, sweepMs: 1e9, netMs: 1e9, reserveMs: 2_000, sayMs: 2_000 }
+const START = Date.UTC(2026, 8, 1, 12)
+
+type Node = PlayedNode & { pg: PgNode; life: ReturnType<typeof mortal>; busy(): boolean }
+
+export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number): Promise<Playable> => {
+  const clock: Clock = { ms: 0 }
+  const ledger = await openLedger()
+  const { admin } = ledger
+  await admin.query('CREATE TABLE test_clock AS SELECT $1::bigint AS ms', [START])
+  await admin.query(
+    'CREATE OR REPLACE FUNCTION sluice_now() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT ms FROM test_clock $$',
+  )
+  const keyIds: string[] = []
+  for (const each of given) keyIds.push(await addKey(admin, each))
+
+  const newNode = async (): Promise<Node> => {
+    const life = mortal()
+    const pg = await ledger.node({
+      ...{ timing: STILL, timers: life.timers, stopwatch: () => clock.ms, clock: () => START + clock.ms },
+    })
+    let under = 0
+    const { line, books } = pg
+    line.to = {
+      async carry(group) {
+        under++
+        try {
+          return await books.carry(group)
+        } finally {
+          under--
+        }
+      },
+    }
+    return { ...pg, pg, life, alive: true, busy: () => under > 0, begin: beginAt(pg) }
+  }
+  const nodes = await Promise.all(Array.from({ length: nodeCount }, newNode))
+  const first = (): Node => {
+    const [node] = nodes
+    if (node === undefined) throw new Error('there are no nodes')
+    return node
+  }
+
+  const world: Playable = {
+    ...{ keyIds, clock, nodes },
+    key(at): Key {
+      const key = first().pg.cache.keys.get(keyIds[at] ?? '')
+      if (key === undefined) throw new Error('there is no such key')
+      return key
+    },
+    async turns() {
+      for (let i = 0; i < 4; i++) {
+        for (let j = 0; j < 3; j++) await new Promise<void>((resolve) => setImmediate(resolve))
+        while (nodes.some((node) => node.busy())) await Bun.sleep(1)
+      }
+    },
+    async wait(ms = 0) {
+      clock.ms += ms
+      await admin.query('UPDATE test_clock SET ms = $1', [START + clock.ms])
+      for (const node of nodes) node.life.wait()
+      await world.turns()
+    },
+    /** Every connection breaks. */
+    async restart() {
+      await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      )
+      await world.turns()
+    },
+    async killNode(at) {
+      const node = nodes[at]
+      if (node === undefined) return
+      node.alive = false
+      node.life.kill()
+      await node.pg.kill()
+      nodes[at] = await newNode()
+      await admin.query('UPDATE nodes SET until = 0 WHERE id = $1', [node.name])
+      await nodes[at].pg.books.sweep()
+    },
+    async finish() {
+      for (const node of nodes) node.line.heal()
+      for (let i = 0; i < 12; i++) await world.wait(1_000)
+      await Promise.all(nodes.map((node) => node.said()))
+      for (const node of nodes) await node.pg.books.net(1)
+    },
+    async revoke(at) {
+      await admin.query('UPDATE keys SET revoked_at = 1, version = version + 1 WHERE id = $1', [keyIds[at] ?? ''])
+    },
+    async standing(id) {
+      const [row] = await admin.query<{ used: number; held: number; total: number; rpm: number | null }>(
+        'SELECT tokens_used AS used, tokens_held AS held, tokens_total AS total, rpm FROM keys WHERE id = $1',
+        [id],
+      )
+      if (row === undefined) throw new Error('the key is gone')
+      return { ...row, rpm: row.rpm ?? undefined }
+    },
+    openCount: () => first().pg.books.openCount(),
+    exchanges: () =>
+      admin.query(
+        'SELECT id, key_id AS "keyId", outcome, input, output, input_estimate AS "inputEstimate" FROM exchanges',
+      ),
+    enter: (at) => first().limits.enter(world.key(at), crypto.randomUUID()),
+    async close() {
+      for (const node of nodes) node.life.kill()
+      await ledger.close()
+    },
+  }
+  return world
+}
