@@ -1,0 +1,99 @@
+// What the ledger costs over PostgreSQL: CPU of the nodes and of the database for a reservation and its settlement, and how long a
+// reservation waits. Starts a server of its own.
+// bun scripts/ledger-cost-postgres.ts [--in-flight 32] [--exchanges 20000] [--keys 1] [--nodes 1] [--limited] [--budgets]
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { addBudget, addKey, openLedger, type PgNode } from '../test/ledger/shared/postgres.ts'
+import { ask, settlement } from '../test/ledger/support.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+
+const { values } = parseArgs({
+  options: {
+    'in-flight': { type: 'string', default: '32' },
+    exchanges: { type: 'string', default: '20000' },
+    keys: { type: 'string', default: '1' },
+    nodes: { type: 'string', default: '1' },
+    limited: { type: 'boolean', default: false },
+    budgets: { type: 'boolean', default: false },
+  },
+})
+const inFlight = Number(values['in-flight'])
+const total = Number(values.exchanges)
+
+// As a server is set up that keeps what it is given.
+const server = await startPostgres(['fsync=on', 'full_page_writes=on'])
+const ledger = await openLedger(server)
+const limits = values.limited ? { rpm: 1e9, tpm: 1e12, concurrency: 1e6 } : {}
+const ids: string[] = []
+for (let i = 0; i < Number(values.keys); i++)
+  ids.push(await addKey(ledger.admin, { tokensTotal: 1e12, ownerId: 'mem_a', ...limits }))
+if (values.budgets) for (const budget of ['member:mem_a', 'gateway']) await addBudget(ledger.admin, budget, 'usd', 1e12)
+const nodes: PgNode[] = []
+for (let i = 0; i < Number(values.nodes); i++) nodes.push(await ledger.node())
+
+/** Fields of /proc/PID/stat after the name: state, ppid, … */
+const statOf = (pid: string): number[] => {
+  try {
+    return (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ').map(Number)
+  } catch {
+    return []
+  }
+}
+const [backend] = await ledger.admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+const postmaster = statOf(String(backend?.pid))[1]
+/** Microseconds of all processes of the server that are there. */
+const ofServer = (): number =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((stat) => stat[1] === postmaster)
+    .reduce((sum, stat) => sum + ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000, 0)
+
+let started = 0
+let waits: number[] = []
+const client = async (): Promise<void> => {
+  for (let i = started++; i < total; i = started++) {
+    const node = nodes[i % nodes.length]
+    const key = node?.cache.keys.get(ids[(i * 7919) % ids.length] ?? '')
+    if (node === undefined || key === undefined) return
+    const asked = ask(key, { inputEstimate: 20, outputCap: 1024, wire: 'chat-completions', stream: false })
+    const ticket = await node.limits.enter(key, asked.exchangeId)
+    const from = performance.now()
+    const reservation = await node.ledger.reserve(asked)
+    waits.push(performance.now() - from)
+    await node.ledger.settle(
+      reservation,
+      settlement({
+        ...{ usage: { input: 20, output: 9, cacheRead: 0, reasoning: 0 }, provider: 'vendor_b', account: 'main' },
+        rawUsage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
+        ...{ upstreamModel: 'vendorB-5.5', providerWire: 'chat-completions', firstByteMs: 4, totalMs: 5 },
+      }),
+    ).written
+    ticket.release()
+  }
+}
+
+const run = async () => {
+  started = 0
+  waits = []
+  const [cpu, database, from] = [process.cpuUsage(), ofServer(), performance.now()]
+  await Promise.all(Array.from({ length: inFlight }, client))
+  const ms = performance.now() - from
+  const { user, system } = process.cpuUsage(cpu)
+  return {
+    own: (user + system) / total,
+    database: (ofServer() - database) / total,
+    ms,
+    waits: waits.toSorted((a, b) => a - b),
+  }
+}
+await run()
+const { own, database, ms, waits: sorted } = await run()
+const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1)
+await ledger.close()
+await server.stop()
+console.log(
+  `${ids.length} keys, ${nodes.length} nodes, ${inFlight} in flight, ${total} exchanges: ${own.toFixed(0)} µs CPU of the nodes, ` +
+    `${database.toFixed(0)} of PostgreSQL each; ${Math.round(total / (ms / 1000))}/s; reserved after ${at(0.5)} ms (p50), ${at(0.99)} (p99)`,
+)
