@@ -25,6 +25,14 @@ export const NO_FIGURES: Figures = {
 
 export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
 
+/** Their columns in every table of sums, in the same order. */
+export const SUMS = [
+  ...['requests', 'errors', 'input', 'cache_read', 'cache_write'],
+  ...['output', 'reasoning', 'cost_micro_usd'],
+]
+/** Reads the figures from one. */
+export const SUMMED = FIGURES.map((name, i) => `CAST(sum(${SUMS[i]}) AS bigint) AS "${name}"`).join(', ')
+
 export const addFigures = (a: Figures, b: Figures): Figures => {
   const sum = { ...a }
   for (const name of FIGURES) sum[name] += b[name]

@@ -42,6 +42,9 @@ export type Refusal = {
 /** How many of a key were refused with a code in the hour that begins then. */
 export type RefusedCount = { readonly keyId: string; readonly hour: number; readonly code: string; count: number }
 
+/** Under this key id the counts of all keys together are kept. */
+export const ALL_KEYS = ''
+
 /** So many are kept of each key, the latest. */
 export const KEPT_OF_KEY = 1_000
 

@@ -3,7 +3,8 @@
 import type { Calendar } from '../../lib/calendar.ts'
 import { createThread } from '../../lib/thread.ts'
 import type { Insight } from '../insight.ts'
-import { type AnswerOf, answer, type InsightQueries, type QueryOf } from './insight.ts'
+import type { AnswerOf, QueryOf } from '../reading/sums.ts'
+import { answer, type InsightQueries } from './insight.ts'
 import type { InsightAsk } from './insight-thread.ts'
 
 type InsightBeside = Insight & { stop(): void }

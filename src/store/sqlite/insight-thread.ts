@@ -4,7 +4,8 @@ import { Database } from 'bun:sqlite'
 import { calendarOf, UTC } from '../../lib/calendar.ts'
 import { answerAsks } from '../../lib/thread.ts'
 import { PATIENCE_MS } from '../patience.ts'
-import { type AnswerOf, answerBeside, type QueryOf } from './insight.ts'
+import type { AnswerOf, QueryOf } from '../reading/sums.ts'
+import { answerBeside } from './insight.ts'
 
 export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = {
   path: string

@@ -3,27 +3,14 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { type Calendar, dayFrom, stepsBetween } from '../../lib/calendar.ts'
-import { HOUR_MS, startOfSpan } from '../../lib/spans.ts'
-import type {
-  Insight,
-  LatencyQuery,
-  LatencySample,
-  Measure,
-  PageQuery,
-  RefusedByCode,
-  SeriesQuery,
-  SeriesRow,
-  Unfinished,
-  UnfinishedQuery,
-} from '../insight.ts'
-import { dayIn, hourIn } from './days.ts'
+import type { Calendar } from '../../lib/calendar.ts'
+import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
+import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
+import { type AnswerOf, type QueryOf, readingsOfSums } from '../reading/sums.ts'
 import { ormOf } from './orm.ts'
-import { ALL_KEYS } from './refusals.ts'
+import { readNow, WORDS } from './reading.ts'
 import { endBefore, lastRow, REFUSALS, readRows, rowAt } from './rows.ts'
-import { BLOCK_ROWS, SUMMED } from './schema.ts'
-import { isApart, isByOwner, ownerOf, sumsApart, WITH_OWNERS, withRest } from './spending.ts'
-import { readUsage } from './usage.ts'
+import { BLOCK_ROWS } from './schema.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */
 const SCAN = 5_000
@@ -36,8 +23,6 @@ const STRETCH = 32
 /** How many exchanges of one key or model are read for its latencies. */
 const LATEST = 1_000
 
-export type QueryOf = { [N in keyof Insight]: Parameters<Insight[N]>[0] }
-export type AnswerOf = { [N in keyof Insight]: Awaited<ReturnType<Insight[N]>> }
 export type InsightQueries = { [N in keyof Insight]: (query: QueryOf[N]) => AnswerOf[N] }
 
 export const answer = <N extends keyof Insight>(queries: InsightQueries, name: N, query: QueryOf[N]): AnswerOf[N] =>
@@ -54,97 +39,22 @@ export const answerBeside = <N extends keyof Insight>(
   return db.transaction(() => answer(queries, name, query))()
 }
 
-export const insightQueries = (db: Database, orm: BunSQLiteDatabase, calendar: Calendar): InsightQueries => ({
-  series: (query) => series(db, query, calendar),
-  shares: (query) => ({
-    ofKeys: series(db, { ...query, by: 'key' }, calendar),
-    ofAll: series(db, { ...query, by: 'none', keyIds: undefined }, calendar),
-  }),
-  usage: (query) => readUsage(db, query, calendar),
-  exchangePage(query) {
-    const { rows, next } = findRows(db, query)
-    return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
-  },
-  topKeys: ({ since, until, limit, most, model }) =>
-    db
-      .query<{ id: string }, SQLQueryBindings[]>(
-        `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
-         GROUP BY 1 ORDER BY sum(${MEASURED[most]}) DESC LIMIT ?`,
-      )
-      .all(calendar.dayOf(since), dayFrom(until, calendar), ...(model === undefined ? [] : [model]), limit)
-      .map(({ id }) => id),
-  // Hours are pruned by whole days, the oldest first.
-  hoursKept(since) {
-    const oldest = db.query<{ hour: number }, []>('SELECT hour FROM usage_hours ORDER BY hour LIMIT 1').get()
-    const before = oldest === null ? Number.MAX_SAFE_INTEGER : calendar.dayOf(oldest.hour)
-    return (
-      db
-        .query<object, [number, number]>('SELECT 1 FROM usage_days WHERE day >= ? AND day < ? LIMIT 1')
-        .get(calendar.dayOf(since), before) === null
-    )
-  },
-  latencies: (query) => latencies(db, query),
-  refused: ({ since, until, keyIds }) =>
-    db
-      .query<RefusedByCode, [string, number, number]>(
-        `SELECT code, sum(count) AS count FROM refused_hours
-         WHERE key_id IN (SELECT value FROM json_each(?)) AND hour >= ? AND hour < ? GROUP BY 1 ORDER BY 2 DESC, 1`,
-      )
-      .all(JSON.stringify(keyIds ?? [ALL_KEYS]), startOfSpan(since, HOUR_MS), until),
-  unfinished: (query) => unfinished(db, query),
-})
-
-const MEASURED: Readonly<Record<Measure, string>> = {
-  tokens: 'input + cache_read + cache_write + output',
-  cost: 'cost_micro_usd',
-  requests: 'requests',
-}
-
-const series = (db: Database, query: SeriesQuery, calendar: Calendar): SeriesRow[] => {
-  const { step, by, since, until, keyIds, model } = query
-  if (isApart(by)) {
-    const parts = sumsApart(db, by, step, { from: since, end: until, keyIds }, calendar)
-    return withRest(series(db, { ...query, by: 'none' }, calendar), parts, ({ at }) => at)
+export const insightQueries = (db: Database, orm: BunSQLiteDatabase, calendar: Calendar): InsightQueries => {
+  const sums = readingsOfSums(calendar, WORDS)
+  return {
+    series: (query) => readNow(db, sums.series(query)),
+    shares: (query) => readNow(db, sums.shares(query)),
+    usage: (query) => readNow(db, sums.usage(query)),
+    topKeys: (query) => readNow(db, sums.topKeys(query)),
+    hoursKept: (since) => readNow(db, sums.hoursKept(since)),
+    refused: (query) => readNow(db, sums.refused(query)),
+    exchangePage(query) {
+      const { rows, next } = findRows(db, query)
+      return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
+    },
+    latencies: (query) => latencies(db, query),
+    unfinished: (query) => unfinished(db, query),
   }
-  const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
-  const within = model === undefined ? '' : 'AND model = ?'
-  const modelValues = model === undefined ? [] : [model]
-  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
-  const startedOn = (rows: SeriesRow[]): SeriesRow[] =>
-    step === 'hour' ? rows : rows.map((row) => ({ ...row, at: calendar.startOf(row.at) }))
-  if (isByOwner(by)) {
-    const some = keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
-    const [from, end] = step === 'hour' ? [since, until] : [calendar.dayOf(since), dayFrom(until, calendar)]
-    const rows = db
-      .query<SeriesRow, SQLQueryBindings[]>(
-        `SELECT ${column} AS at, ${ownerOf(by)} AS "group", ${SUMMED} FROM ${table} ${WITH_OWNERS}
-         WHERE ${column} >= ? AND ${column} < ? ${within} ${some} GROUP BY 1, 2`,
-      )
-      .all(from, end, ...modelValues, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
-    return startedOn(rows)
-  }
-  if (keyIds === undefined) {
-    // The whole gateway: from its own sums, which have no keys.
-    const at = step === 'hour' ? hourIn(since, until, calendar) : dayIn(since, until, calendar)
-    const rows = db
-      .query<SeriesRow, SQLQueryBindings[]>(
-        `SELECT ${at} AS at, ${group} AS "group", ${SUMMED} FROM usage_models
-         WHERE hour >= ? AND hour < ? ${within} GROUP BY 1, 2`,
-      )
-      .all(since, until, ...modelValues)
-    return startedOn(rows)
-  }
-  const begun = stepsBetween(since, until, step, calendar)
-  const steps = step === 'hour' ? begun : begun.map(calendar.dayOf)
-  // One seek for each step and key: a range of steps would be scanned with all of its keys.
-  const rows = db
-    .query<SeriesRow, SQLQueryBindings[]>(
-      `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
-       WHERE ${column} IN (SELECT value FROM json_each(?)) AND key_id IN (SELECT value FROM json_each(?)) ${within}
-       GROUP BY 1, 2`,
-    )
-    .all(JSON.stringify(steps), JSON.stringify(keyIds), ...modelValues)
-  return startedOn(rows)
 }
 
 type Condition = { sql: string; values: SQLQueryBindings[] }
@@ -155,11 +65,7 @@ const findRows = (db: Database, query: PageQuery): { rows: number[]; next: numbe
   const open = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
   const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
   const ended = range === undefined ? NONE_FOUND : findEnded(db, query, range, limit + 1)
-  // Below the lowest row that was read the page would have gaps.
-  const complete = ended.complete ?? 0
-  const rows = [...open, ...ended.rows, ...refused].filter((row) => row >= complete).sort((a, b) => b - a)
-  if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
-  return { rows, next: ended.complete }
+  return pageOf(limit, ended, open, refused)
 }
 
 /** Rows of ended exchanges, `to` exclusive. */
@@ -215,10 +121,6 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
     .all(...values)
     .map(({ row }) => row)
 }
-
-/** Newest first, up to as many as were asked for. `complete`: the lowest row read, where there may be more below. */
-type Found = { rows: number[]; complete: number | undefined }
-const NONE_FOUND: Found = { rows: [], complete: undefined }
 
 type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>
 

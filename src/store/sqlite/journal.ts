@@ -7,7 +7,7 @@ import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/jou
 import { isError, type Outcome } from '../../ledger/ledger.ts'
 import type { Calendar } from '../../lib/calendar.ts'
 import { droppedOf, toolsOf, trailOf } from '../exchange-texts.ts'
-import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
+import { addFigures, FIGURES, type Figures, NO_FIGURES, SUMS } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import type { BudgetRing } from './budgets.ts'
@@ -15,7 +15,7 @@ import { isFull, toStoreError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { type KeptLock, keepLock } from './lock.ts'
-import { BLOCK_ROWS, SUMS } from './schema.ts'
+import { BLOCK_ROWS } from './schema.ts'
 
 const COLUMNS = SUMS.join(', ')
 const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')

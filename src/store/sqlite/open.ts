@@ -20,6 +20,7 @@ import type {
 } from '../../members/member.ts'
 import type { EntryStore } from '../entries.ts'
 import { PATIENCE_MS, TRY_MS } from '../patience.ts'
+import { readUsage } from '../reading/usage.ts'
 import type { RefusalStore } from '../refusals.ts'
 import { type SqliteStore, type Store, storeError } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
@@ -42,6 +43,7 @@ import { MIGRATIONS } from './migrations.ts'
 import { ormOf } from './orm.ts'
 import { createPatient } from './patient.ts'
 import { createQueries } from './queries.ts'
+import { readNow, WORDS } from './reading.ts'
 import { createRefusals } from './refusals.ts'
 import { lastRow } from './rows.ts'
 import { type SameFile, type SameLog, watchFile, watchLog } from './same-file.ts'
@@ -49,7 +51,6 @@ import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createTeams } from './teams.ts'
 import { createTokens } from './tokens.ts'
-import { readUsage } from './usage.ts'
 
 /**
  * `clock`: milliseconds since the epoch, Date.now by default. `calendar`: by which days and hours are summed, UTC by default.
@@ -230,7 +231,7 @@ const storeOf = (
     alerts: patient<AlertStore>(createAlertStore(orm, change)),
     insight,
     ...patient<Pick<Store, 'usage' | 'exchanges' | 'audit' | 'lastUsed' | 'refresh' | 'prune' | 'probe' | 'close'>>({
-      usage: afterSettling((query) => readUsage(db, query, calendar)),
+      usage: afterSettling((query) => readNow(db, readUsage(query, calendar, WORDS))),
       exchanges: afterSettling(queries.exchanges),
       audit: queries.audit,
       lastUsed: afterSettling(queries.lastUsed),

@@ -5,9 +5,10 @@ import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { type Calendar, startOfStep } from '../../lib/calendar.ts'
 import { DAY_MS } from '../../lib/spans.ts'
+import { newestFirst } from '../reading/rows.ts'
 import type { AuditRow, Store } from '../store.ts'
 import type { AtOnce } from './patient.ts'
-import { endBefore, firstRow, newestFirst } from './rows.ts'
+import { asTold, endBefore, firstRow } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, refusals, reservations } from './schema.ts'
 
 export const createQueries = (
@@ -21,7 +22,14 @@ export const createQueries = (
       id === undefined ? undefined : eq(table.id, id)
     return newestFirst(
       orm.select().from(exchanges).where(asked(exchanges)).orderBy(desc(exchanges.row)).limit(limit).all(),
-      orm.select().from(reservations).where(asked(reservations)).orderBy(desc(reservations.row)).limit(limit).all(),
+      orm
+        .select()
+        .from(reservations)
+        .where(asked(reservations))
+        .orderBy(desc(reservations.row))
+        .limit(limit)
+        .all()
+        .map(asTold),
       orm.select().from(refusals).where(asked(refusals)).orderBy(desc(refusals.row)).limit(limit).all(),
     ).slice(0, limit)
   },

@@ -1,7 +1,7 @@
 // Refusals in SQLite: rows and counts in one transaction, the rows bounded for each key.
 
 import type { Database } from 'bun:sqlite'
-import { KEPT_OF_KEY, type RefusalStore } from '../refusals.ts'
+import { ALL_KEYS, KEPT_OF_KEY, type RefusalStore } from '../refusals.ts'
 import { toStoreError } from './check.ts'
 import type { AtOnce } from './patient.ts'
 
@@ -14,9 +14,6 @@ const BOUND = `
 const COUNT = `
   INSERT INTO refused_hours (key_id, hour, code, count) VALUES (?, ?, ?, ?)
   ON CONFLICT (key_id, hour, code) DO UPDATE SET count = count + excluded.count`
-
-/** Under this key id the counts of all keys together are kept. */
-export const ALL_KEYS = ''
 
 /** `nextRow`: of the series that exchanges have their rows from. `wrote`: told how many records were written. */
 export const createRefusals = (

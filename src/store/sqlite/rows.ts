@@ -4,75 +4,20 @@
 import type { Database } from 'bun:sqlite'
 import { inArray } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import { newestFirst } from '../reading/rows.ts'
 import type { ExchangeRow } from '../usage.ts'
 import { exchanges, refusals, reservations } from './schema.ts'
-
-type Ended = typeof exchanges.$inferSelect
-type Reserved = typeof reservations.$inferSelect
-type Refused = typeof refusals.$inferSelect
 
 /** Newest first. An exchange whose sums are not added yet is in both tables: it has ended. */
 export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] =>
   newestFirst(
     orm.select().from(exchanges).where(inArray(exchanges.row, rows)).all(),
-    orm.select().from(reservations).where(inArray(reservations.row, rows)).all(),
+    orm.select().from(reservations).where(inArray(reservations.row, rows)).all().map(asTold),
     orm.select().from(refusals).where(inArray(refusals.row, rows)).all(),
   )
 
-export const newestFirst = (ended: Ended[], reserved: Reserved[], refused: Refused[]): ExchangeRow[] => {
-  const known = new Set(reserved.length === 0 ? [] : ended.map(({ row }) => row))
-  return [
-    ...ended.map((each) => ({ ...each, refusal: null })),
-    ...reserved
-      .filter(({ row }) => !known.has(row))
-      .map(({ reservedMicroUsd: _, budgets: __, ...each }) => ({ ...UNENDED, ...each })),
-    ...refused.map(ofRefusal),
-  ].sort((a, b) => b.row - a.row)
-}
-
-const ofRefusal = ({ at, failed, told, path, ...refused }: Refused): ExchangeRow => ({
-  ...UNENDED,
-  ...NOT_COUNTED,
-  ...refused,
-  startedAt: at,
-  endedAt: at,
-  outcome: 'refused',
-  refusal: { failed, told, path },
-})
-
-const NOT_COUNTED = {
-  stream: false,
-  inputEstimate: 0,
-  reserved: 0,
-  input: null,
-  cacheRead: null,
-  cacheWrite: null,
-  output: null,
-  reasoning: null,
-}
-
-const UNENDED = {
-  endedAt: null,
-  outcome: null,
-  status: null,
-  errorCode: null,
-  provider: null,
-  account: null,
-  upstreamModel: null,
-  providerWire: null,
-  attempts: 0,
-  firstByteMs: null,
-  totalMs: null,
-  estimated: false,
-  costMicroUsd: 0,
-  feesMicroUsd: null,
-  rawUsage: null,
-  trail: null,
-  dropped: null,
-  leftAfter: null,
-  serverTools: null,
-  refusal: null,
-}
+/** Without what only the ledger needs. */
+export const asTold = ({ reservedMicroUsd: _, budgets: __, ...told }: typeof reservations.$inferSelect) => told
 
 type Rows = { table: string; time: string }
 const EXCHANGES: Rows = { table: 'exchanges', time: 'started_at' }

@@ -10,7 +10,6 @@ import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import type { MemberLimits } from '../../members/member.ts'
 import { SECTIONS } from '../entries.ts'
-import { FIGURES } from '../figures.ts'
 
 /** `version` grows with every change of any key but its counter: a running server reads what is newer than it knows. */
 export const keys = sqliteTable(
@@ -325,11 +324,6 @@ export const usageTools = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.day, t.keyId, t.model, t.tool] })],
 )
-
-/** The columns of the figures in every table of sums, in their order. */
-export const SUMS = FIGURES.map((name) => usageModels[name].name)
-/** Reads the figures from one. */
-export const SUMMED = FIGURES.map((name) => `sum(${usageModels[name].name}) AS ${name}`).join(', ')
 
 export const audit = sqliteTable(
   'audit',

@@ -1,12 +1,11 @@
 // Usage by what the sums of keys and models do not know: whose the keys are, which account answered, what a client calls it.
 
-import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { type Calendar, dayFrom, type Step } from '../../lib/calendar.ts'
-import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
+import { addFigures, FIGURES, type Figures, NO_FIGURES, SUMMED } from '../figures.ts'
 import type { UsageBy, UsageRow } from '../usage.ts'
+import { type Reading, rowsOf, type Words } from './ask.ts'
 import { dayIn, hourIn } from './days.ts'
-import { SUMMED } from './schema.ts'
 
 /** Of a row of sums by key: the member whose key it is, and the team they are in now. '' where there is none. */
 const OWNER = { member: "coalesce(keys.owner_id, '')", team: "coalesce(members.team_id, '')" } as const
@@ -19,15 +18,11 @@ export const ownerOf = (by: ByOwner): string => OWNER[by]
 export const WITH_OWNERS = 'JOIN keys ON keys.id = key_id LEFT JOIN members ON members.id = keys.owner_id'
 
 /** Sums by key as sums by owner. */
-export const byOwner = (db: Database, by: ByOwner, rows: readonly UsageRow[]): UsageRow[] => {
-  const owners = new Map(
-    db
-      .query<{ id: string; owner: string }, []>(
-        `SELECT keys.id AS id, ${OWNER[by]} AS owner FROM keys LEFT JOIN members ON members.id = keys.owner_id`,
-      )
-      .all()
-      .map(({ id, owner }) => [id, owner]),
+export function* byOwner(by: ByOwner, rows: readonly UsageRow[]): Reading<UsageRow[]> {
+  const owned = yield* rowsOf<{ id: string; owner: string }>(
+    `SELECT keys.id AS id, ${OWNER[by]} AS owner FROM keys LEFT JOIN members ON members.id = keys.owner_id`,
   )
+  const owners = new Map(owned.map(({ id, owner }) => [id, owner]))
   const groups = new Map<string, UsageRow>()
   for (const { serverTools, ...row } of rows) {
     const group = owners.get(row.group) ?? ''
@@ -51,7 +46,10 @@ export type ByApart = Extract<UsageBy, 'account' | 'provider' | 'tag'>
 export const isApart = (by: string): by is ByApart => by === 'account' || by === 'provider' || by === 'tag'
 
 const APART = {
-  account: { table: 'usage_accounts', span: 'hour', group: "iif(provider = '', '', provider || '/' || account)" },
+  account: {
+    ...{ table: 'usage_accounts', span: 'hour' },
+    group: "CASE WHEN provider = '' THEN '' ELSE provider || '/' || account END",
+  },
   provider: { table: 'usage_accounts', span: 'hour', group: 'provider' },
   tag: { table: 'usage_tags', span: 'day', group: 'tag' },
 } as const
@@ -62,13 +60,13 @@ type Span = { from: number; end: number; keyIds: readonly string[] | undefined }
  * By account, provider or tag; `at` the beginning of the step, 0 for the whole span. Tags are summed by the day. What had none is left
  * to `withRest`.
  */
-export const sumsApart = (
-  db: Database,
+export function* sumsApart(
   by: ByApart,
   step: Step | undefined,
   { from, end, keyIds }: Span,
   calendar: Calendar,
-): (UsageRow & { at: number })[] => {
+  words: Words,
+): Reading<(UsageRow & { at: number })[]> {
   const { table, span, group } = APART[by]
   const ofKeys = by === 'tag' && keyIds !== undefined
   const ofDays = span === 'day'
@@ -82,13 +80,12 @@ export const sumsApart = (
           : hourIn(from, end, calendar)
   const endDay = end === Number.MAX_SAFE_INTEGER ? end : dayFrom(end, calendar)
   const bounds = ofDays ? [calendar.dayOf(from), endDay] : [from, end]
-  const rows = db
-    .query<UsageRow & { at: number }, SQLQueryBindings[]>(
-      `SELECT ${at} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
-       WHERE ${span} >= ? AND ${span} < ? ${ofKeys ? 'AND key_id IN (SELECT value FROM json_each(?))' : ''}
-       GROUP BY 1, 2 ORDER BY 2, 1`,
-    )
-    .all(...bounds, ...(ofKeys ? [JSON.stringify(keyIds)] : []))
+  const rows = yield* rowsOf<UsageRow & { at: number }>(
+    `SELECT ${at} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
+     WHERE ${span} >= ? AND ${span} < ? ${ofKeys ? `AND ${words.amongTexts('key_id')}` : ''} GROUP BY 1, 2`,
+    [...bounds, ...(ofKeys ? [JSON.stringify(keyIds)] : [])],
+  )
+  rows.sort((a, b) => inOrder(a, b) || a.at - b.at)
   return step !== undefined && (ofDays || step === 'day')
     ? rows.map((row) => ({ ...row, at: calendar.startOf(row.at) }))
     : rows
@@ -112,4 +109,5 @@ export const withRest = <T extends UsageRow>(
 
 const isSome = (figures: Figures): boolean => FIGURES.some((name) => figures[name] > 0)
 
-const inOrder = (a: UsageRow, b: UsageRow): number => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
+/** By group. */
+export const inOrder = (a: UsageRow, b: UsageRow): number => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
