@@ -3,7 +3,7 @@
 /** What is past the bound is billed as this. */
 export const OTHER_TAGS = '(other)'
 /** Of one key on a day. */
-const MOST_TAGS = 100
+export const MOST_TAGS = 100
 
 /** `known`: those that a key has on a day, from the store. Answers by what an exchange is billed as. */
 export const createTags = (known: (keyId: string, day: number) => Iterable<string>, dayOf: (at: number) => number) => {

@@ -1,0 +1,197 @@
+// What PostgreSQL tells of exchanges, against SQLite: the same exchanges in both, the same questions to both. The sums in
+// PostgreSQL are added by several nodes at once, a few rows at a time.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { calendarOf, UTC } from '../../../src/lib/calendar.ts'
+import type { PageQuery, SeriesQuery } from '../../../src/store/insight.ts'
+import { move } from '../../../src/store/moving.ts'
+import { type Client, createClient } from '../../../src/store/postgres/client.ts'
+import { createInsight } from '../../../src/store/postgres/insight.ts'
+import { migrate } from '../../../src/store/postgres/migrate.ts'
+import { MOVED_TABLES, writePostgres } from '../../../src/store/postgres/moving.ts'
+import { createQueries } from '../../../src/store/postgres/queries.ts'
+import { createSums } from '../../../src/store/postgres/sums.ts'
+import { openStore } from '../../../src/store/sqlite/index.ts'
+import { readSqlite } from '../../../src/store/sqlite/moving.ts'
+import { USAGE_BY } from '../../../src/store/usage.ts'
+import { postgresMissing, testPostgres } from '../../support/postgres.ts'
+import { cleanUp, DAY, HOUR, newPath } from '../support.ts'
+import { FROM, HOURS, type Made, record, some } from './made.ts'
+
+afterEach(cleanUp)
+
+const SUMS = ['usage_hours', 'usage_days', 'usage_models', 'usage_accounts', 'usage_tags', 'usage_tools']
+const ZONES = ['UTC', 'Asia/Kathmandu', 'Europe/Berlin', 'America/St_Johns']
+describe.skipIf(postgresMissing !== undefined)('in PostgreSQL', () => {
+  let url = ''
+  let client: Client
+  beforeAll(async () => {
+    url = (await (await testPostgres()).database()).url
+    client = createClient(url)
+    await migrate(client, 'a test')
+  })
+  afterAll(async () => {
+    await client.close()
+  })
+
+  const clear = async (): Promise<void> => {
+    const tables = await client.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('migrations', 'versions')",
+    )
+    await client.query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`)
+  }
+
+  /** The same in both, the sums of PostgreSQL made anew by nodes side by side. */
+  const both = async (zone: string, made: readonly Made[], clock = () => FROM + HOURS * HOUR) => {
+    const calendar = calendarOf(zone) ?? UTC
+    const path = newPath()
+    const ids = await record(path, zone, made)
+    await clear()
+    await readSqlite(path, (from) => writePostgres(url, (to) => move(MOVED_TABLES, from, to)))
+    await client.query('UPDATE exchanges SET summed = false')
+    await client.query(`TRUNCATE ${SUMS.join(', ')}`)
+    const nodes = [1, 2, 3].map((n) => createSums(client, calendar, n * 3))
+    await Promise.all([...nodes, ...nodes].map((node) => node.add()))
+    const sums = createSums(client, calendar)
+    return {
+      ...{ path, ids, sqlite: openStore(path, { calendar, clock }) },
+      insight: createInsight(client, calendar, sums),
+      queries: createQueries(client, clock, calendar, sums),
+    }
+  }
+
+  const inOrder = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
+
+  test(
+    'sums are those of SQLite, row by row',
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...ZONES),
+          fc.array(some, { maxLength: 40, size: 'max' }),
+          async (zone, made) => {
+            const { path, sqlite } = await both(zone, made)
+            sqlite.close()
+            using db = new Database(path, { readonly: true })
+            for (const table of SUMS) {
+              const columns = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`).all()
+              const text = `SELECT ${columns.map(({ name }) => name).join(', ')} FROM ${table}`
+              expect([table, inOrder(await client.query(text))]).toEqual([
+                table,
+                inOrder(db.query<object, []>(text).all()),
+              ])
+            }
+          },
+        ),
+        { numRuns: 15 },
+      ),
+    120_000,
+  )
+
+  const range = fc.tuple(fc.nat(HOURS), fc.nat(HOURS)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+  const asking = fc.record({
+    hours: range,
+    keys: fc.option(fc.uniqueArray(fc.nat(3)), { nil: undefined }),
+    model: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+    outcome: fc.option(fc.constantFrom('done', 'refused', 'failed', 'aborted', 'open'), { nil: undefined }),
+    limit: fc.integer({ min: 1, max: 9 }),
+    isOpen: fc.boolean(),
+  })
+
+  test(
+    'every question is answered as by SQLite',
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...ZONES),
+          fc.array(some, { maxLength: 60, size: 'max' }),
+          fc.array(asking, { minLength: 4, maxLength: 4 }),
+          async (zone, made, asked) => {
+            const { ids, sqlite, insight, queries } = await both(zone, made)
+            const calendar = calendarOf(zone) ?? UTC
+            const same = async (name: string, a: unknown, b: unknown) =>
+              expect([name, await b]).toEqual([name, await a])
+            for (const { hours, keys, model, outcome, limit, isOpen } of asked) {
+              const keyIds = keys?.map((i) => ids[i] ?? '')
+              const [since, until] = hours.map((hour) => FROM + hour * HOUR + 17) as [number, number]
+              const time = isOpen ? {} : { since, until }
+              for (const by of USAGE_BY) {
+                const query = { by, keyIds: by === 'account' || by === 'provider' ? undefined : keyIds }
+                await same(by, sqlite.insight.usage(query), insight.usage(query))
+                const part = { ...query, sinceMs: since, untilMs: isOpen ? undefined : until }
+                await same(by, sqlite.insight.usage(part), queries.usage(part))
+                if (by === 'day') continue
+                for (const step of ['hour', 'day'] as const) {
+                  if (by === 'tag' && step === 'hour') continue
+                  const edge = (at: number) =>
+                    step === 'hour' ? calendar.hourOf(at) : calendar.startOf(calendar.dayOf(at))
+                  const series: SeriesQuery = { ...query, by, step, since: edge(since), until: edge(until) }
+                  if (by === 'key') series.keyIds ??= ids
+                  if (by === 'member' || by === 'team') series.model = model
+                  await same(`${by} by ${step}`, sqlite.insight.series(series), insight.series(series))
+                }
+              }
+              const shares = { step: 'hour', since, until, keyIds: keyIds ?? ids, model } as const
+              await same('shares', sqlite.insight.shares(shares), insight.shares(shares))
+              for (const most of ['tokens', 'cost', 'requests'] as const) {
+                const top = await insight.topKeys({ since, until, limit, most, model })
+                await same('top', sqlite.insight.topKeys({ since, until, limit, most, model }), top)
+              }
+              await same('kept', sqlite.insight.hoursKept(since), insight.hoursKept(since))
+              await same(
+                'refused',
+                sqlite.insight.refused({ since, until, keyIds }),
+                insight.refused({ since, until, keyIds }),
+              )
+              const unfinished = { since, until, keyIds: keyIds ?? ids }
+              await same('unfinished', sqlite.insight.unfinished(unfinished), insight.unfinished(unfinished))
+              const late = { since, until, keyIds, model }
+              expect(inOrder(await insight.latencies(late))).toEqual(inOrder(await sqlite.insight.latencies(late)))
+              let query: PageQuery = { limit, keyIds, model, outcome, ...time }
+              for (;;) {
+                const page = await sqlite.insight.exchangePage(query)
+                expect(await insight.exchangePage(query)).toEqual(page)
+                if (page.next === undefined) break
+                query = { ...query, before: page.next }
+              }
+              await same('latest', sqlite.exchanges({ limit }), queries.exchanges({ limit }))
+              await same('one', sqlite.exchanges({ limit, id: 'x3' }), queries.exchanges({ limit, id: 'x3' }))
+              await same('audit', sqlite.audit({ limit }), queries.audit({ limit }))
+              await same('of a key', sqlite.audit({ limit, target: ids[1] }), queries.audit({ limit, target: ids[1] }))
+              await same('used', sqlite.lastUsed(keyIds ?? ids), queries.lastUsed(keyIds ?? ids))
+            }
+            sqlite.close()
+          },
+        ),
+        { numRuns: 12 },
+      ),
+    240_000,
+  )
+
+  test(
+    'pruning leaves what SQLite leaves',
+    () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(some, { maxLength: 50, size: 'max' }), fc.nat(HOURS), async (made, hour) => {
+          const { sqlite, ids, insight, queries } = await both('Europe/Berlin', made)
+          const before = FROM + hour * HOUR
+          while (sqlite.prune(before, 5) === 5);
+          while ((await queries.prune(before, 5)) === 5);
+          expect(await queries.exchanges({ limit: 99 })).toEqual(sqlite.exchanges({ limit: 99 }))
+          const since = FROM - DAY
+          for (const keyIds of [undefined, ids])
+            expect(await insight.refused({ since, until: 9e12, keyIds })).toEqual(
+              await sqlite.insight.refused({ since, until: 9e12, keyIds }),
+            )
+          expect(await insight.hoursKept(since)).toBe(await sqlite.insight.hoursKept(since))
+          const query = { by: 'key', sinceMs: before + HOUR } as const
+          expect(await queries.usage(query)).toEqual(sqlite.usage(query))
+          sqlite.close()
+        }),
+        { numRuns: 12 },
+      ),
+    120_000,
+  )
+})
