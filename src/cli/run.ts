@@ -25,6 +25,7 @@ import { keysRotate } from './keys/rotate.ts'
 import { keysShow } from './keys/show.ts'
 import { keysUpdate } from './keys/update.ts'
 import { membersBudget, membersInvite, membersList, membersRemove } from './members.ts'
+import { migrate } from './migrate.ts'
 import { models } from './models.ts'
 import { reload } from './reload.ts'
 import { restore } from './restore.ts'
@@ -64,6 +65,7 @@ export const COMMANDS: (Command | Group)[] = [
   },
   backup,
   restore,
+  migrate,
   health,
   reload,
   complete(() => COMMANDS),
