@@ -12,7 +12,7 @@ import { ASTRAY_MS, endBefore, readRows } from './rows.ts'
 import type { Sums } from './sums.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */
-const SCAN = 20_000
+const SCAN = 10_000
 /** For a page of more keys than this their rows are not looked up one key after another. */
 const MANY_KEYS = 500
 /** A sample of a range: this many stretches, spread evenly, of this many consecutive exchanges. */
@@ -71,6 +71,11 @@ const allOf = (conditions: Condition[]): Condition => ({
 const ofKeys = (keyIds: readonly string[]): Condition => ({
   text: `key_id = ANY(${textsIn('?')})`,
   values: [JSON.stringify(keyIds)],
+})
+/** Of very many: found among the members of an object, which are sorted. */
+const amongMany = (keyIds: readonly string[]): Condition => ({
+  text: 'jsonb_exists((SELECT ?::text::jsonb), key_id)',
+  values: [JSON.stringify(Object.fromEntries(keyIds.map((id) => [id, true])))],
 })
 const ofModel = (model: string): Condition => ({ text: 'model = ?', values: [model] })
 const inTime = ({ since, until }: Pick<PageQuery, 'since' | 'until'>, at = 'started_at'): Condition[] => [
@@ -135,49 +140,65 @@ type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'since' | 'until' | 'before'>
 function* findEnded(query: Filter, outcome: PageQuery['outcome'], limit: number): Reading<Found> {
   const { keyIds, model, since, until } = query
   if (keyIds?.length === 0) return NONE_FOUND
-  const range = yield* rangeOf(query)
-  if (range.to <= range.from) return NONE_FOUND
-  const rare = outcome !== undefined && outcome !== 'done'
+  const { from, to } = yield* rangeOf(query)
+  if (to <= from) return NONE_FOUND
   const byKey = keyIds !== undefined && keyIds.length <= MANY_KEYS
-  const byModel = !byKey && !rare && model !== undefined
-  const byOutcome = !byKey && rare
+  const byOutcome = !byKey && outcome !== undefined && outcome !== 'done'
+  const byModel = !byKey && !byOutcome && model !== undefined
+  const driver = byKey ? KEY : byModel ? MODEL : byOutcome ? NOT_DONE : ROW
   const sources = byKey ? keyIds : byModel ? [model] : byOutcome ? [outcome] : ['']
-  const driven = byKey
-    ? 'key_id = asked.value'
-    : byModel
-      ? 'model = asked.value'
-      : byOutcome
-        ? "outcome = asked.value AND outcome <> 'done'"
-        : 'true'
-  const rest = [
-    ...(byKey ? [] : when(keyIds, ofKeys)),
+  const rest = allOf([
+    ...(byKey ? [] : when(keyIds, amongMany)),
     ...(byModel ? [] : when(model, ofModel)),
     ...(byOutcome ? [] : when(outcome, (value) => ({ text: 'outcome = ?', values: [value] }))),
     ...inTime({ since, until }),
-  ]
-  const ofEach = rest.length === 0 ? limit : Math.max(limit, Math.ceil(SCAN / sources.length))
-  const checked = allOf(rest)
+  ])
+  const asked = `unnest(${textsIn('?')}) AS asked(value)`
+  const ordered = `FROM exchanges WHERE ${driver.within} ORDER BY ${driver.order}`
+  const given = [JSON.stringify(sources), from, to]
+  const newest = `SELECT asked.value, one.row FROM ${asked} CROSS JOIN LATERAL`
+  if (rest.values.length === 0) {
+    const found = yield* rowsOf<{ row: number }>(
+      `${newest} (SELECT row ${ordered} LIMIT ${limit}) AS one ORDER BY one.row DESC LIMIT ${limit}`,
+      given,
+    )
+    return { rows: found.map(({ row }) => row), complete: undefined }
+  }
+  const ofEach = Math.max(limit, Math.ceil(SCAN / sources.length))
+  // As many as are asked for are enough of each; where there are fewer, it was read as far as it may be.
   const found = yield* rowsOf<{ row: number | null; reached: number | null }>(
-    `WITH read AS (
-       SELECT one.* FROM unnest(${textsIn('?')}) AS asked(value) CROSS JOIN LATERAL (
-         SELECT row, key_id, model, outcome, started_at, row_number() OVER (ORDER BY row DESC) AS n FROM (
-           SELECT row, key_id, model, outcome, started_at FROM exchanges
-           WHERE ${driven} AND row >= ? AND row < ? ORDER BY row DESC LIMIT ${ofEach}
-         ) AS newest
+    `WITH read AS MATERIALIZED (
+       ${newest} (
+         SELECT row FROM (SELECT row, key_id, model, outcome, started_at ${ordered} LIMIT ${ofEach}) AS checked
+         WHERE ${rest.text} ORDER BY row DESC LIMIT ${limit}
        ) AS one
-     ), reached AS (SELECT max(row) AS row FROM read WHERE n = ${ofEach})
-     SELECT (SELECT row FROM reached) AS reached, found.row AS row FROM (SELECT 1) AS always LEFT JOIN (
-       SELECT row FROM read WHERE row >= coalesce((SELECT row FROM reached), 0) AND ${checked.text}
-       ORDER BY row DESC LIMIT ${limit}
+     ), reached AS MATERIALIZED (
+       SELECT max(one.row) AS row FROM ${asked} CROSS JOIN LATERAL (
+         SELECT row ${ordered} LIMIT 1 OFFSET ${ofEach - 1}
+       ) AS one
+       WHERE (SELECT count(*) FROM read WHERE read.value = asked.value) < ${limit}
+     )
+     SELECT reached.row AS reached, found.row AS row FROM reached LEFT JOIN LATERAL (
+       SELECT row FROM read WHERE row >= coalesce(reached.row, 0) ORDER BY row DESC LIMIT ${limit}
      ) AS found ON true ORDER BY 2 DESC`,
-    [JSON.stringify(sources), range.from, range.to, ...checked.values],
+    [...given, ...rest.values, ...given],
   )
   const rows = found.flatMap(({ row }) => (row === null ? [] : [row]))
   const reached = found[0]?.reached ?? null
-  // With no other condition, and of one source, as many were read as were asked for.
-  const more = rows.length < limit && reached !== null && reached > range.from
+  const more = rows.length < limit && reached !== null && reached > from
   return { rows, complete: more ? reached : undefined }
 }
+
+type Driver = { within: string; order: string }
+/** Written so that its index alone can serve it: of rows in their order, the planner would pass over all of others instead. */
+const byIndex = (column: string, more = ''): Driver => ({
+  within: `(${column}, row) >= (asked.value, ?::bigint) AND (${column}, row) < (asked.value, ?::bigint)${more}`,
+  order: `${column} DESC, row DESC`,
+})
+const KEY = byIndex('key_id')
+const MODEL = byIndex('model')
+const NOT_DONE = byIndex('outcome', " AND outcome <> 'done'")
+const ROW: Driver = { within: 'row >= ? AND row < ?', order: 'row DESC' }
 
 const BILLED = ['input', 'cache_read', 'cache_write', 'output'].map((name) => `coalesce(${name}, 0)`).join(' + ')
 

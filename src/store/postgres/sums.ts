@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../lib/spans.ts'
 import { SUMS } from '../figures.ts'
 import type { Client, Queries } from './client.ts'
 
-/** So many by one statement, which takes some 30 µs for each. */
+/** So many by one statement, which takes some 80 µs for each. */
 const AT_ONCE = 5_000
 
 /** Held while sums are written or removed: two that add to the same rows in their own orders would wait for each other. */

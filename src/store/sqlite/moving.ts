@@ -42,7 +42,7 @@ export const readSqlite = async <T>(named: string, run: (reader: Reader) => Prom
   try {
     // What an older version has made is brought to this one's tables, which locks it by itself.
     unlock()
-    openStore(path).close()
+    await openStore(path).close()
     unlock = lockServer(path, runningOn(path))
     db = new Database(path, { readwrite: true })
     db.run('BEGIN IMMEDIATE')
@@ -97,7 +97,7 @@ export const writeSqlite = async <T>(named: string, run: (writer: Writer) => Pro
     unlock = lockServer(path)
     if (existsSync(path)) throw storeError(`There is a database at ${path} already; move to another data directory.`)
     remove(partial)
-    openStore(partial).close()
+    await openStore(partial).close()
     db = new Database(partial, { readwrite: true })
     // What fails is removed: nothing of it needs to be undone.
     for (const how of ['journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF']) db.run(`PRAGMA ${how}`)

@@ -1,6 +1,7 @@
 // Exchanges of all kinds, recorded in a database file.
 
 import fc from 'fast-check'
+import type { Key } from '../../../src/keys/key.ts'
 import { calendarOf, UTC } from '../../../src/lib/calendar.ts'
 import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
@@ -31,13 +32,13 @@ export type Made = typeof some extends fc.Arbitrary<infer T> ? T : never
 export const record = async (path: string, zone: string, made: readonly Made[]): Promise<string[]> => {
   const time = { now: FROM }
   const store = openStore(path, { clock: () => time.now, calendar: calendarOf(zone) ?? UTC })
-  const team = store.teams.add({ name: 'crew' }, ACTOR)
+  const team = await store.teams.add({ name: 'crew' }, ACTOR)
   const member = (name: string, teamId: string | null) =>
     store.members.add({ name, role: 'member', limits: DEFAULT_LIMITS, passwordHash: 'x', teamId }, ACTOR)
-  const [ann, bob] = [member('Ann', team.id), member('Bob', null)]
-  const keys = [ann.id, ann.id, bob.id, undefined].map(
-    (ownerId) => store.keys.issue(newKey({ ownerId, tokensTotal: 1e12, expiresAt: 9e12 }), ACTOR).key,
-  )
+  const [ann, bob] = [await member('Ann', team.id), await member('Bob', null)]
+  const keys: Key[] = []
+  for (const ownerId of [ann.id, ann.id, bob.id, undefined])
+    keys.push((await store.keys.issue(newKey({ ownerId, tokensTotal: 1e12, expiresAt: 9e12 }), ACTOR)).key)
   const { ledger } = bench(store, () => time.now)
   for (const [i, each] of [...made].sort((a, b) => a.at - b.at).entries()) {
     time.now = FROM + each.at
@@ -47,7 +48,7 @@ export const record = async (path: string, zone: string, made: readonly Made[]):
     const id = `x${i}`
     if (outcome === 'kept out') {
       const hour = time.now - (time.now % HOUR)
-      store.refusals.write(
+      await store.refusals.write(
         [refusalOf({ id, keyId: key.id, at: time.now, model, tag })],
         [{ keyId: key.id, hour, code: tag ?? 'none', count: 1 + output }],
       )
@@ -57,7 +58,7 @@ export const record = async (path: string, zone: string, made: readonly Made[]):
     ledger.flush()
     const reservation = await reserving
     if (outcome === 'open') {
-      store.background.keep({
+      await store.background.keep({
         id,
         exchangeId: id,
         keyId: key.id,
@@ -79,6 +80,6 @@ export const record = async (path: string, zone: string, made: readonly Made[]):
     )
     ledger.flush()
   }
-  store.close()
+  await store.close()
   return keys.map(({ id }) => id)
 }

@@ -19,7 +19,7 @@ import { FROM, record, some } from './made.ts'
 
 const dropped: TestDatabase[] = []
 afterEach(async () => {
-  cleanUp()
+  await cleanUp()
   for (const database of dropped.splice(0)) await database.drop()
 })
 
@@ -55,23 +55,23 @@ const dump = (path: string): Record<string, string[]> => {
 /** Adds something of every table that exchanges do not fill. */
 const furnish = async (path: string) => {
   const store = openStore(path, { clock: () => FROM })
-  const member = store.members.add(
+  const member = await store.members.add(
     { name: 'Chan Dara', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: 'a hash', teamId: null },
     ACTOR,
   )
-  const { key, secret } = store.keys.issue(
+  const { key, secret } = await store.keys.issue(
     newKey({ label: 'with \u{1f512}', ownerId: member.id, expiresAt: 9e12 }),
     ACTOR,
   )
-  store.budgets.set(`key:${key.id}`, { unit: 'usd', amount: 5e6, renews: 'day', warnAt: [50] }, ACTOR)
+  await store.budgets.set(`key:${key.id}`, { unit: 'usd', amount: 5e6, renews: 'day', warnAt: [50] }, ACTOR)
   const credentials = createCredentials({ dataDir: dirname(path), given: undefined })
   const bound = { account: 'p/one', baseUrl: 'http://127.0.0.1:1' }
   const credential = credentials.seal('a credential of an account', bound)
-  store.entries.change(
+  await store.entries.change(
     [{ section: 'accounts', name: 'p/one', next: () => ({ value: { base_url: bound.baseUrl }, credential }) }],
     ACTOR,
   )
-  store.close()
+  await store.close()
   using db = new Database(path)
   db.run(`INSERT INTO sessions (hash, member_id, created_at, expires_at, seen_at) VALUES ('s', ?, 1, 2, 3)`, [
     member.id,
@@ -111,10 +111,10 @@ describe.skipIf(postgresMissing !== undefined)('a store that is moved', () => {
           copyFileSync(keyPath(dirname(path)), keyPath(dirname(other)))
           const store = openStore(other, { clock: () => FROM })
           expect((await store.keys.authenticate(bearer(secret))).id).toBe(keyId)
-          const sealed = store.entries.list().find(({ name }) => name === 'p/one')?.credential
+          const sealed = (await store.entries.list()).find(({ name }) => name === 'p/one')?.credential
           const credentials = createCredentials({ dataDir: dirname(other), given: undefined })
           expect(sealed && credentials.open(sealed, bound)).toEqual({ value: 'a credential of an account' })
-          store.close()
+          await store.close()
         }),
         { numRuns: 4 },
       ),
@@ -162,10 +162,10 @@ describe.skipIf(postgresMissing !== undefined)('a store that is moved', () => {
   test('stays where it is when its server runs, or the database it goes to is in use', async () => {
     const [path, url] = [newPath(), await newUrl()]
     const store = open(path)
-    store.keys.issue(newKey(), ACTOR)
+    await store.keys.issue(newKey(), ACTOR)
     store.journal.claim(() => undefined)
     expect(there(path, url)).rejects.toThrow(`A server is running on ${path}; stop it first.`)
-    store.close()
+    await store.close()
     await there(path, url)
     expect(there(path, url)).rejects.toThrow('is in use already: its table')
     expect(back(url, path)).rejects.toThrow(`There is a database at ${path} already`)
