@@ -49,7 +49,7 @@ const DEADLINE_MS = 7 * 24 * 3_600_000
 
 const REACH_MS = 2_000
 
-/** The node that had what is in flight: it is gone, and another takes it over. */
+/** The node that had what is in flight: there is none of this name, so that another takes it over. */
 const NODE = 'moved'
 
 /** In words, without a password. */
@@ -118,11 +118,9 @@ const writerOf = (tx: Queries): Writer => ({
 
 /** What follows from the rows. */
 const prepare = async (tx: Queries): Promise<void> => {
-  await tx.query('INSERT INTO nodes (id, until) SELECT $1, 0 WHERE EXISTS (SELECT FROM reservations)', [NODE])
   await tx.query(
-    `UPDATE keys SET tokens_held = held.tokens, in_flight = held.count
-     FROM (SELECT key_id, sum(reserved) AS tokens, count(*) AS count FROM reservations GROUP BY key_id) AS held
-     WHERE keys.id = held.key_id`,
+    `UPDATE keys SET tokens_held = held.tokens
+     FROM (SELECT key_id, sum(reserved) AS tokens FROM reservations GROUP BY key_id) AS held WHERE keys.id = held.key_id`,
   )
   await tx.query(
     `UPDATE budgets SET held_tokens = held.tokens, held_micro_usd = held.micro_usd FROM (

@@ -28,6 +28,11 @@ export const alone = <T>(db: Pick<Client, 'begin'>, run: (tx: Queries) => Promis
 export type Sums = {
   /** Adds all that was committed before the call. */
   add(): Promise<void>
+  /**
+   * Adds regularly, so that a read finds little to add, until the returned function is called. On every node: with nothing
+   * due it costs a look at an empty index. Does not keep the process alive.
+   */
+  watch(intervalMs?: number): () => void
 }
 
 export const createSums = (db: Client, calendar: Calendar, atOnce = AT_ONCE): Sums => {
@@ -41,16 +46,31 @@ export const createSums = (db: Client, calendar: Calendar, atOnce = AT_ONCE): Su
     running = run
     return run
   }
+  const add = (): Promise<void> => {
+    if (running === undefined) return begin()
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined
+        return begin()
+      })
+    return next
+  }
   return {
-    add() {
-      if (running === undefined) return begin()
-      next ??= running
-        .catch(() => undefined)
-        .then(() => {
-          next = undefined
-          return begin()
-        })
-      return next
+    add,
+    watch(intervalMs = 1_000) {
+      let timer: Timer | undefined
+      let stopped = false
+      const again = (): void => {
+        if (!stopped) timer = setTimeout(look, intervalMs).unref()
+      }
+      // A database that is not there now is asked the next time.
+      const look = (): void => void add().then(again, again)
+      again()
+      return () => {
+        stopped = true
+        clearTimeout(timer)
+      }
     },
   }
 }

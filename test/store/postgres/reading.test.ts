@@ -321,6 +321,20 @@ describe.skipIf(postgresMissing !== undefined)('in PostgreSQL', () => {
     expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(160)
   })
 
+  test('what was settled is added without a read', async () => {
+    await clear()
+    const stop = createSums(client, UTC).watch(1)
+    await client.query(
+      `INSERT INTO exchanges (id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome, input)
+       VALUES ('x', 'k', 'a', 'messages', false, $1::bigint, 1, 1, 'done', 7)`,
+      [FROM],
+    )
+    let rows: object[] = []
+    while (rows.length === 0) rows = await client.query('SELECT input FROM usage_days')
+    expect(rows).toEqual([{ input: 7 }])
+    stop()
+  })
+
   test('a figure past all counting holds up no others', async () => {
     await clear()
     await client.query(
