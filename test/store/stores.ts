@@ -1,9 +1,10 @@
 // The stores that one suite is run over: SQLite in a file, and PostgreSQL where there is one.
 
 import { Database } from 'bun:sqlite'
+import type { Actor } from '../../src/keys/key.ts'
 import type { PostgresStore } from '../../src/store/postgres/open.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { AuditRow, Store } from '../../src/store/store.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { dropAll, newDatabase, nodeOn } from './postgres/support.ts'
 import { cleanUp, NOW, newPath } from './support.ts'
@@ -72,18 +73,23 @@ export const closeAll = async (): Promise<void> => {
   await dropAll()
 }
 
+type Noted = Omit<AuditRow, 'actor' | 'before' | 'after'> & {
+  kind: Actor['kind']
+  id: string
+  before: string
+  after: string
+}
+
+const NOTED = `
+  SELECT row, at, actor_kind AS kind, actor_id AS id, action, target, before, after FROM audit
+  WHERE ($1::bigint IS NULL OR row < $1) AND ($2::text IS NULL OR target = $2) ORDER BY row DESC LIMIT $3`
+
 const withAudit = (store: PostgresStore): AnyStore => ({
   ...store,
-  async audit({ limit, before, target }) {
-    const rows = await store.client.query<any>(
-      `SELECT * FROM audit WHERE ($1::bigint IS NULL OR row < $1) AND ($2::text IS NULL OR target = $2) ORDER BY row DESC LIMIT $3`,
-      [before ?? null, target ?? null, limit],
-    )
-    return rows.map(({ actor_kind, actor_id, before, after, ...row }) => ({
-      ...row,
-      actor: { kind: actor_kind, id: actor_id },
-      before: JSON.parse(before),
-      after: JSON.parse(after),
+  async audit({ limit, before: earlier, target }) {
+    const rows = await store.client.query<Noted>(NOTED, [earlier, target, limit])
+    return rows.map(({ kind, id, before, after, ...row }) => ({
+      ...{ ...row, actor: { kind, id }, before: JSON.parse(before), after: JSON.parse(after) },
     }))
   },
 })
