@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CLIENTS } from '../src/clients/index.ts'
+import { FOUND, startSearching } from './agents/searching.ts'
 import { aligned, inserted } from './clients/table.ts'
 import { done, installPython } from './servers/run.ts'
 
@@ -41,6 +42,10 @@ type Drive = {
   env?: Record<string, string>
   /** A file of its home in place of what `connect` writes. */
   file?: { path: string; text(url: string, model: string): string }
+  /** What `connect` calls it, where that is not its name here. */
+  as?: string
+  /** It is asked to search the web, of vendors that can. */
+  searches?: true
   /** Its credential in the environment. */
   key?: string
 }
@@ -64,6 +69,22 @@ const DRIVES: Record<string, Drive> = {
       text: (url, model) => `model = "${model}"\nopenai_base_url = "${url}/v1"\n`,
     },
     key: 'CODEX_API_KEY',
+  },
+  'claude-code, web search': {
+    program: 'claude',
+    as: 'claude-code',
+    searches: true,
+    words: () => ['-p', 'Search the web for canal locks', '--dangerously-skip-permissions'],
+    env: { IS_SANDBOX: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  },
+  'codex, web search': {
+    program: 'codex',
+    as: 'codex',
+    searches: true,
+    words: () => [
+      ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-c', 'web_search="live"'],
+      'Search the web for canal locks',
+    ],
   },
   opencode: { program: 'opencode', words: () => ['run', ask('bash')] },
   pi: { program: 'pi', words: () => ['-p', ask('bash')] },
@@ -150,46 +171,55 @@ const installAgents = (folder: string): string[] => {
 }
 
 const driven = async (name: string, drive: Drive, program: string, model: string): Promise<string> => {
+  const { url, key: secret } = drive.searches === true ? searching : demo
   const home = join(root, `${name.replace(/\W+/g, '-')}-${model}`)
   const work = join(home, 'work')
   await Bun.write(join(work, 'note.txt'), `the word is ${SECRET}\n`)
   const env = {
     PATH,
-    ...{ HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: demo.url, SLUICE_API_KEY: demo.key },
+    ...{ HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: url, SLUICE_API_KEY: secret },
     ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
     ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
   }
   const { SLUICE_API_KEY: _, ...without } = env
-  const { file, key } = drive
+  const { file, key, searches } = drive
   let told = ''
   if (file === undefined) {
-    const connected = await runIn([process.execPath, MAIN, 'connect', name, '--model', model], work, env)
+    const connected = await runIn([process.execPath, MAIN, 'connect', drive.as ?? name, '--model', model], work, env)
     told = connected.text
     if (connected.code !== 0) return `connect failed: ${told}`
   } else {
-    await Bun.write(join(home, file.path), file.text(demo.url, model))
+    await Bun.write(join(home, file.path), file.text(url, model))
   }
   const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
   const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model)]
-  const own = { ...without, ...drive.env, ...(key === undefined ? {} : { [key]: demo.key }) }
+  const own = { ...without, ...drive.env, ...(key === undefined ? {} : { [key]: secret }) }
   const ran = await runIn(command, work, own)
   const word = wordOf(ran)
-  if (word.includes('failed')) console.error(told, ran.text.slice(-1_500))
+  if (word.includes('failed')) console.error(told, ran.text.slice(-1_500), searches === true ? searching.asked : '')
   console.error(`${name} on ${model}: ${word}, ${ran.seconds.toFixed(0)} s`)
   writeFileSync(join(home, 'output.txt'), ran.text)
   return word
 }
 
 const wordOf = ({ text, code }: Ran): string => {
+  if (text.includes(FOUND)) return 'searched and told what was found'
   if (text.includes(SECRET)) return 'read the file and answered'
   if (text.includes('The tool answered')) return 'called the tool and answered'
   return text.includes('from a demo model') ? 'answered' : `failed (exit ${code})`
+}
+
+/** Its own, with what is different about this drive. */
+const titleOf = (name: string): string => {
+  const [own = '', ...rest] = name.split(', ')
+  return [CLIENTS.find((client) => client.name === own)?.title ?? own, ...rest].join(', ')
 }
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-agents-'))
 const places = installAgents(values.folder === undefined ? join(root, 'installed') : resolve(values.folder))
 const PATH = [...places, process.env.PATH ?? ''].join(':')
 const demo = await startDemo(root)
+const searching = await startSearching()
 const rows: string[][] = []
 let failed = false
 try {
@@ -207,12 +237,13 @@ try {
     const cells: string[] = []
     for (const model of MODELS) cells.push(await driven(name, drive, program, model))
     failed ||= cells.some((word) => word.includes('failed'))
-    const title = CLIENTS.find((client) => client.name === name)?.title ?? name.replace(/^c/, 'C')
+    const title = titleOf(name)
     rows.push([title, /\d+(?:\.\d+)+/.exec(said.text)?.[0] ?? '?', ...cells])
   }
 } finally {
   // Before its folder goes: it writes its last word there.
   await demo.stop()
+  await searching.stop()
   if (process.env.KEEP === undefined) rmSync(root, { recursive: true, force: true })
   else console.error(root)
 }
