@@ -1,16 +1,14 @@
 // The stores that one suite is run over: SQLite in a file, and PostgreSQL where there is one.
 
 import { Database } from 'bun:sqlite'
-import type { Actor } from '../../src/keys/key.ts'
-import type { PostgresStore } from '../../src/store/postgres/open.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { AuditRow, Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { dropAll, newDatabase, nodeOn } from './postgres/support.ts'
 import { cleanUp, NOW, newPath } from './support.ts'
 
 /** What both have. */
-export type AnyStore = Omit<PostgresStore, 'client' | 'jobs' | 'attempts' | 'clock' | 'catchUp'> & Pick<Store, 'audit'>
+export type AnyStore = Store
 
 /** One database, which several processes may open. */
 export type Place = {
@@ -55,7 +53,7 @@ const IN_POSTGRES: Kind = {
     const url = await newDatabase()
     const { client } = await nodeOn(url)
     return placeOf(
-      async (clock = () => NOW) => withAudit(await nodeOn(url, clock)),
+      (clock = () => NOW) => nodeOn(url, clock),
       async (text) => (await client.query<{ n: number }>(text))[0]?.n ?? 0,
     )
   },
@@ -72,24 +70,3 @@ export const closeAll = async (): Promise<void> => {
   await cleanUp()
   await dropAll()
 }
-
-type Noted = Omit<AuditRow, 'actor' | 'before' | 'after'> & {
-  kind: Actor['kind']
-  id: string
-  before: string
-  after: string
-}
-
-const NOTED = `
-  SELECT row, at, actor_kind AS kind, actor_id AS id, action, target, before, after FROM audit
-  WHERE ($1::bigint IS NULL OR row < $1) AND ($2::text IS NULL OR target = $2) ORDER BY row DESC LIMIT $3`
-
-const withAudit = (store: PostgresStore): AnyStore => ({
-  ...store,
-  async audit({ limit, before: earlier, target }) {
-    const rows = await store.client.query<Noted>(NOTED, [earlier, target, limit])
-    return rows.map(({ kind, id, before, after, ...row }) => ({
-      ...{ ...row, actor: { kind, id }, before: JSON.parse(before), after: JSON.parse(after) },
-    }))
-  },
-})

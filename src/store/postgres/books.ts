@@ -20,6 +20,7 @@ import { clamped, endOf, mostOfAny, mostPer } from '../../ledger/settled.ts'
 import { type Ask, type SharedNode, type SharedReserve, toShared, type Verdict } from '../../ledger/shared.ts'
 import { createTags } from '../../ledger/tags.ts'
 import type { Calendar } from '../../lib/calendar.ts'
+import type { Known } from '../../lib/known.ts'
 import { type Client, troubleOf } from './client.ts'
 import { type EnteredRow, enteredVerdict } from './ledger/entered.ts'
 import { endedRow, jsonOf, leftOpenOf, type ReservationRow } from './ledger/rows.ts'
@@ -29,10 +30,7 @@ type BooksOptions = {
   /** This node's own, of one start of one process. */
   node: string
   keys: Pick<Keys, 'get' | 'versionOf'>
-  budgets: Pick<Budgets, 'of' | 'get'> & {
-    /** What its owner is called, for the words of a refusal. */
-    nameOf(id: BudgetId): string | undefined
-  }
+  budgets: Pick<Budgets, 'of' | 'nameOf' | 'get'>
   /** Reads what other nodes have changed of the keys. */
   refresh(): unknown
   /** Milliseconds since the epoch, as the database has it. */
@@ -43,7 +41,7 @@ type BooksOptions = {
   defaults: RateLimits
   timing?: Partial<Timing>
   /** Takes over an exchange of a node that is gone, whose answer goes on; false where it does not. */
-  takeOver?(left: Resumed): boolean
+  takeOver?(left: Resumed): Known<boolean>
   onSettled?(settled: { open: OpenExchange; settlement: Settlement; costMicroUsd: number }): void
   /** Something could not be asked of the database. */
   onFailure?(cause: unknown): void
@@ -217,7 +215,7 @@ export const createBooks = (options: BooksOptions): Books => {
         const left: typeof wishes = []
         for (const [i, { at, wish }] of wishes.entries()) {
           const answer = answered[i]
-          const verdict = answer === undefined ? lostOf(wish) : decided(wish, answer, round < MOST_ROUNDS)
+          const verdict = answer === undefined ? lostOf(wish) : await decided(wish, answer, round < MOST_ROUNDS)
           if (verdict === 'again') left.push({ at, wish })
           else verdicts[at] = verdict
         }
@@ -287,7 +285,7 @@ export const createBooks = (options: BooksOptions): Books => {
     )
   }
 
-  const decided = (wish: Wish, answer: Answer, mayAsk: boolean): Verdict | 'again' => {
+  const decided = async (wish: Wish, answer: Answer, mayAsk: boolean): Promise<Verdict | 'again'> => {
     if (answer.said === 'refused') {
       onRefused(wish.id, 'cause' in answer ? answer.cause : undefined)
       return { error: toShared(new GatewayError('internal_error', 'The gateway failed.', { retry: false })) }
@@ -299,7 +297,7 @@ export const createBooks = (options: BooksOptions): Books => {
     if (answer.said === 'changed') return { again: 'key' }
     if (answer.said === 'dead') return ofDead(wish)
     try {
-      const bounds = boundsOf(wish, answer)
+      const bounds = boundsOf(wish, answer, await namesOf(wish.counted))
       wish.admitted = admit(bounds, lateInput(wish.asked))
       const tokens = wish.admitted.input + wish.admitted.output
       const microUsd = microUsdOf(wish, wish.admitted)
@@ -321,8 +319,16 @@ export const createBooks = (options: BooksOptions): Books => {
     }
   }
 
+  /** For the words of a refusal, which does not wait for them where they cannot be read. */
+  const namesOf = async (counted: readonly Budget[]): Promise<NameOf> => {
+    const names = await Promise.all(
+      counted.map(async ({ id }) => [id, await budgets.nameOf(id).catch(() => undefined)] as const),
+    )
+    return (budget) => names.find(([id]) => id === budget)?.[1]
+  }
+
   /** As they stand in the database: the key's first, then those of its budgets that are there. */
-  const boundsOf = ({ key, counted, per }: Wish, { lefts, helds }: ReservedRow): Bound[] => {
+  const boundsOf = ({ key, counted, per }: Wish, { lefts, helds }: ReservedRow, nameOf: NameOf): Bound[] => {
     const quota = { ...key, tokensTotal: lefts[0] ?? 0, tokensUsed: 0 }
     const bounds = [quotaOf(quota, helds[0] ?? 0, calendar)]
     for (const [i, budget] of counted.entries()) {
@@ -332,7 +338,7 @@ export const createBooks = (options: BooksOptions): Books => {
       const used = budget.amount - left
       const standing: Budget = { ...budget, used: { tokens: used, microUsd: used } }
       const by = isMoney ? (per ?? NO_PRICE) : TOKENS
-      bounds.push(boundOf(standing, helds[i + 1] ?? 0, by, calendar, budgets.nameOf))
+      bounds.push(boundOf(standing, helds[i + 1] ?? 0, by, calendar, nameOf))
     }
     return bounds
   }
@@ -471,13 +477,12 @@ export const createBooks = (options: BooksOptions): Books => {
               { isRepeatable: true },
             )
             requireLeft(quotaOf({ ...key, tokensTotal: row?.left ?? 0, tokensUsed: 0 }, 0, calendar))
+            const nameOf = await namesOf(counted)
             for (const { id, left } of lefts) {
               const budget = budgets.get(id)
               if (budget === undefined) continue
               const used = budget.amount - left
-              requireLeft(
-                boundOf({ ...budget, used: { tokens: used, microUsd: used } }, 0, NO_PRICE, calendar, budgets.nameOf),
-              )
+              requireLeft(boundOf({ ...budget, used: { tokens: used, microUsd: used } }, 0, NO_PRICE, calendar, nameOf))
             }
             return {}
           })(),
@@ -511,7 +516,7 @@ export const createBooks = (options: BooksOptions): Books => {
     const reservation: Reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined, tag: open.tag }
     const held: Held = { open, usage, prices: by, per: undefined }
     running.set(id, held)
-    if (takeOver({ reservation, model, wire, stream, inputEstimate, usage })) return
+    if (await takeOver({ reservation, model, wire, stream, inputEstimate, usage })) return
     const known = Object.keys(usage).length > 0 ? usage : { input: inputEstimate, output: 0 }
     const settlement: Settlement = {
       ...{ outcome: 'failed', usage: known, estimated: true, status: 500, errorCode: 'internal_error', attempts: 1 },
@@ -636,6 +641,8 @@ export const createBooks = (options: BooksOptions): Books => {
     },
   }
 }
+
+type NameOf = (budget: BudgetId) => string | undefined
 
 const MOST_TAGGED = 10_000
 const MOST_DOUBTFUL = 10_000

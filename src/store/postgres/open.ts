@@ -1,5 +1,6 @@
 // Opens a PostgreSQL database as a Store: migrated first, then loaded.
 
+import { type Calendar, UTC } from '../../lib/calendar.ts'
 import type { Store } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
 import { type AttemptStore, createAttemptStore } from './attempts.ts'
@@ -9,44 +10,26 @@ import { createChanges } from './change.ts'
 import { type Client, createClient } from './client.ts'
 import { createEntries } from './entries.ts'
 import { createFactors } from './factors.ts'
+import { createInsight } from './insight.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import { createKeptAnswers } from './kept-answers.ts'
 import { createKeyRing } from './keys.ts'
 import { createMembers } from './members.ts'
 import { migrate } from './migrate.ts'
 import { ormOf } from './orm.ts'
+import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
+import { createSums } from './sums.ts'
 import { createTeams } from './teams.ts'
 import { createTokens } from './tokens.ts'
 import { createVersions } from './versions.ts'
 
-/** `clock`: in place of the database's, for tests; milliseconds since the epoch. */
-export type PostgresOptions = { clock?: (() => number) | undefined }
+/** `clock`: in place of the database's, for tests; milliseconds since the epoch. `calendar`: whose days sums are kept by. */
+export type PostgresOptions = { clock?: (() => number) | undefined; calendar?: Calendar }
 
-type Ports = Pick<
-  Store,
-  | 'keys'
-  | 'budgets'
-  | 'members'
-  | 'teams'
-  | 'sessions'
-  | 'factors'
-  | 'tokens'
-  | 'settings'
-  | 'entries'
-  | 'refusals'
-  | 'background'
-  | 'answers'
-  | 'alerts'
-  | 'refresh'
-  | 'watch'
-  | 'probe'
-  | 'close'
->
-
-export type PostgresStore = Ports & {
+export type PostgresStore = Store & {
   client: Client
   jobs: Jobs
   attempts: AttemptStore
@@ -73,7 +56,11 @@ const whereOf = (url: string): string => {
   return `${pathname.slice(1)} at ${host}`
 }
 
-const storeOf = async (client: Client, where: string, { clock: own }: PostgresOptions): Promise<PostgresStore> => {
+const storeOf = async (
+  client: Client,
+  where: string,
+  { clock: own, calendar = UTC }: PostgresOptions,
+): Promise<PostgresStore> => {
   await migrate(client, where)
   const orm = ormOf(client)
   const clock = (): number => versions.clock()
@@ -98,6 +85,7 @@ const storeOf = async (client: Client, where: string, { clock: own }: PostgresOp
     },
     own,
   )
+  const sums = createSums(client, calendar)
   let unwatch: (() => void) | undefined
   return {
     client,
@@ -118,15 +106,21 @@ const storeOf = async (client: Client, where: string, { clock: own }: PostgresOp
     background: createBackground(orm),
     answers: createKeptAnswers(client, clock),
     alerts: createAlertStore(orm, changes),
+    insight: createInsight(client, calendar, sums),
+    ...createQueries(client, clock, calendar, sums),
     refresh,
     watch(intervalMs = 250) {
       unwatch?.()
-      unwatch = versions.watch(intervalMs)
+      const [others, adding] = [versions.watch(intervalMs), sums.watch()]
+      unwatch = () => {
+        others()
+        adding()
+      }
       return unwatch
     },
     async probe() {
       requireUsable()
-      await client.query(PROBE)
+      await client.query(PROBE, [], { deadlineMs: PROBE_MS })
     },
     async close() {
       unwatch?.()
@@ -135,6 +129,8 @@ const storeOf = async (client: Client, where: string, { clock: own }: PostgresOp
   }
 }
 
+/** Who asks whether it can be written wants to know soon. */
+const PROBE_MS = 2_000
 /** A row that is written, unchanged: a database that takes no writes says so. */
 const PROBE = `
   INSERT INTO versions (what, n) VALUES ('probe', 0) ON CONFLICT (what) DO UPDATE SET n = versions.n`

@@ -45,7 +45,7 @@ export const createCache = (client: Client) => {
     keys: { get: (id: string) => keys.get(id), versionOf: (id: string) => keys.get(id)?.version ?? 0 },
     budgets: {
       get: (id: string) => budgets.get(id),
-      nameOf: () => undefined,
+      nameOf: async () => undefined,
       of: ({ id, ownerId }: Pick<Key, 'id' | 'ownerId'>): Budget[] =>
         [`key:${id}`, `member:${ownerId}`, `team:${ownerId}`, 'gateway'].flatMap((name) => budgets.get(name) ?? []),
     },
