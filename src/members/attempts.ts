@@ -3,41 +3,68 @@
 import { GatewayError } from '../errors.ts'
 import { createRecent } from '../lib/recent.ts'
 
-export type Attempts = {
-  /** Counts an attempt. Throws `rate_limit_exceeded` with a truthful `retryAfterMs`, having counted nothing. */
-  take(name: string): void
-  /** Takes the last attempt back: it was no guess. */
-  giveBack(name: string): void
-}
+/** One limit that an attempt counts against. */
+export type AttemptLimit = { name: string; most: number; windowMs: number }
 
-/** `clock`: milliseconds since the epoch. */
-type AttemptsOptions = { clock: () => number; most: number; windowMs: number }
+/** Counts them: in memory, or in a database for all nodes together. */
+export type AttemptStore = {
+  /**
+   * Counts an attempt against all of the limits, or none. `taken`: what gives it back. `waitMs`: until the first that is full
+   * has room again.
+   */
+  take(limits: readonly AttemptLimit[]): Promise<{ taken: number[] } | { waitMs: number }>
+  /** Takes it back: it was no guess. */
+  giveBack(taken: readonly number[]): Promise<void>
+}
 
 /** Names remembered at once; past them the oldest are forgotten, so that invented names cannot fill the memory. */
 const MOST_NAMES = 10_000
 
-export const createAttempts = ({ clock, most, windowMs }: AttemptsOptions): Attempts => {
-  const times = createRecent<string, number[]>(MOST_NAMES)
-  const recent = (name: string, now: number): number[] =>
-    (times.get(name) ?? []).filter((time) => time > now - windowMs && time <= now)
+export const createAttempts = (clock: () => number): AttemptStore => {
+  const times = createRecent<string, { row: number; at: number }[]>(MOST_NAMES)
+  const names = createRecent<number, string>(MOST_NAMES)
+  let last = 0
   return {
-    take(name) {
+    async take(limits) {
       const now = clock()
-      const kept = recent(name, now)
-      const oldest = kept[kept.length - most]
-      if (oldest !== undefined) {
-        const retryAfterMs = oldest + windowMs - now
-        const seconds = Math.ceil(retryAfterMs / 1000)
-        throw new GatewayError('rate_limit_exceeded', `Too many attempts to sign in. Try again in ${seconds} s.`, {
-          retryAfterMs,
-        })
+      const recent = limits.map(({ name, windowMs }) =>
+        (times.get(name) ?? []).filter(({ at }) => at > now - windowMs && at <= now),
+      )
+      for (const [i, { most, windowMs }] of limits.entries()) {
+        const oldest = recent[i]?.at(-most)
+        if (oldest !== undefined) return { waitMs: oldest.at + windowMs - now }
       }
-      times.set(name, [...kept, now])
+      const taken = limits.map(({ name }, i) => {
+        const row = ++last
+        times.set(name, [...(recent[i] ?? []), { row, at: now }])
+        names.set(row, name)
+        return row
+      })
+      return { taken }
     },
-    giveBack(name) {
-      times.get(name)?.pop()
+    async giveBack(taken) {
+      for (const row of taken) {
+        const name = names.get(row)
+        const kept = name === undefined ? undefined : times.get(name)
+        if (name !== undefined && kept !== undefined)
+          times.set(
+            name,
+            kept.filter((each) => each.row !== row),
+          )
+      }
     },
   }
+}
+
+/** Throws `rate_limit_exceeded` with a truthful `retryAfterMs`, having counted nothing. */
+export const takeAttempt = async (attempts: AttemptStore, limits: readonly AttemptLimit[]): Promise<number[]> => {
+  const answer = await attempts.take(limits)
+  if ('taken' in answer) return answer.taken
+  const { waitMs: retryAfterMs } = answer
+  const seconds = Math.ceil(retryAfterMs / 1000)
+  throw new GatewayError('rate_limit_exceeded', `Too many attempts to sign in. Try again in ${seconds} s.`, {
+    retryAfterMs,
+  })
 }
 
 /** What counts as one peer: an address, or the network a single subscriber of IPv6 has. */

@@ -1,7 +1,7 @@
 // The guard at the door: counts attempts to come in, and tells the audit of those that failed.
 
 import { GatewayError } from '../errors.ts'
-import { type Attempts, createAttempts, peerName } from './attempts.ts'
+import { type AttemptLimit, type AttemptStore, peerName, takeAttempt } from './attempts.ts'
 import type { SessionStore } from './member.ts'
 
 export type Guard = {
@@ -18,7 +18,7 @@ export type Guard = {
     check: () => Promise<T>,
   ): Promise<T>
   /** Whether the audit takes one more row of an account: sign-ins must not fill it. */
-  mayTell(account: string): boolean
+  mayTell(account: string): Promise<boolean>
 }
 
 const ATTEMPTS_MS = 15 * 60_000
@@ -35,48 +35,30 @@ const MOST_REFUSALS_TOLD = 30
 
 type GuardOptions = {
   sessions: Pick<SessionStore, 'refuse'>
-  clock: () => number
+  attempts: AttemptStore
 }
 
-export const createGuard = ({ sessions, clock }: GuardOptions): Guard => {
-  const counting = (most: number): Attempts => createAttempts({ clock, most, windowMs: ATTEMPTS_MS })
-  const perPeer = counting(MOST_PER_PEER)
-  const fromPeer = counting(MOST_FROM_PEER_FOR_ACCOUNT)
-  const perAccount = counting(MOST_PER_ACCOUNT)
-  const perAccountTold = counting(MOST_TOLD_PER_ACCOUNT)
-  const refusalsTold = counting(MOST_REFUSALS_TOLD)
+export const createGuard = ({ sessions, attempts }: GuardOptions): Guard => {
   let unrecorded = 0
 
   /** What the audit does not take is counted. */
-  const tell = (account: string, refused: boolean): boolean => {
-    try {
-      perAccountTold.take(account)
-      if (refused) refusalsTold.take('all')
-      return true
-    } catch {
-      unrecorded++
-      return false
-    }
+  const tell = async (account: string, refused: boolean): Promise<boolean> => {
+    const limits = [limitOf('told', account, MOST_TOLD_PER_ACCOUNT)]
+    if (refused) limits.push(limitOf('told', '', MOST_REFUSALS_TOLD))
+    const isTaken = 'taken' in (await attempts.take(limits))
+    if (!isTaken) unrecorded++
+    return isTaken
   }
   const attempt: Guard['attempt'] = async (peer, account, check) => {
     const from = peerName(peer)
-    const limits: [Attempts, string][] = [[perPeer, from]]
-    if (account !== undefined) limits.push([fromPeer, `${from} ${account}`], [perAccount, account])
-    const taken: typeof limits = []
-    const giveBack = (): void => {
-      for (const [limit, name] of taken) limit.giveBack(name)
+    const limits = [limitOf('peer', from, MOST_PER_PEER)]
+    if (account !== undefined) {
+      limits.push(limitOf('peer', `${from} ${account}`, MOST_FROM_PEER_FOR_ACCOUNT))
+      limits.push(limitOf('account', account, MOST_PER_ACCOUNT))
     }
-    try {
-      for (const [limit, name] of limits) {
-        limit.take(name)
-        taken.push([limit, name])
-      }
-    } catch (error) {
-      giveBack()
-      throw error
-    }
+    const taken = await takeAttempt(attempts, limits)
     const result = await check()
-    giveBack()
+    await attempts.giveBack(taken)
     return result
   }
   return {
@@ -87,7 +69,7 @@ export const createGuard = ({ sessions, clock }: GuardOptions): Guard => {
       } catch (error) {
         const refused = error instanceof GatewayError && error.code === 'invalid_api_key'
         if (!refused) unrecorded++
-        else if (tell(account, true)) {
+        else if (await tell(account, true)) {
           const by = error.param === 'code' ? 'code' : 'password'
           const told = unrecorded
           unrecorded = 0
@@ -104,3 +86,9 @@ export const createGuard = ({ sessions, clock }: GuardOptions): Guard => {
     mayTell: (account) => tell(account, false),
   }
 }
+
+/** What counts for one thing counts for no other of the same name. */
+const limitOf = (what: string, name: string, most: number): AttemptLimit => ({
+  name: `${what} ${name}`,
+  ...{ most, windowMs: ATTEMPTS_MS },
+})

@@ -6,6 +6,7 @@ import type { Actor } from '../keys/key.ts'
 import { hashSecret, randomBase62 } from '../keys/secret.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { isPlainName } from '../lib/visible.ts'
+import { type AttemptStore, createAttempts } from './attempts.ts'
 import { createGuard } from './guard.ts'
 import {
   type AdminToken,
@@ -23,6 +24,7 @@ import {
 import { hashPassword, requireUncommon, verifyPassword } from './password.ts'
 import { createSecondFactor, missingCode, type SecondFactor } from './second-factor.ts'
 import { createSessions, LEEWAY_MS, LONGEST, SESSION_DAYS, tryTo } from './sessions.ts'
+import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 const INVITATION_MS = 7 * DAY_MS
 const TOKEN_PREFIX = 'sl-admin-'
@@ -81,16 +83,24 @@ type MembershipOptions = {
   clock: () => number
   /** How long a session lasts, in days. */
   sessionDays?: () => number
+  /** What is counted and offered here counts and holds at other nodes too; in memory where there are none. */
+  attempts?: AttemptStore
+  setupLinks?: SetupLinks
 }
 
 const UNKNOWN: Entry = { peer: undefined, agent: undefined }
 
-export const createMembership = ({ store, clock, sessionDays = () => SESSION_DAYS }: MembershipOptions): Membership => {
+export const createMembership = ({
+  store,
+  clock,
+  sessionDays = () => SESSION_DAYS,
+  attempts = createAttempts(clock),
+  setupLinks = createSetupLinks(),
+}: MembershipOptions): Membership => {
   const { members, tokens } = store
-  const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, clock })
+  const { attempt, guarded, mayTell } = createGuard({ sessions: store.sessions, attempts })
   const sessions = createSessions({ store: store.sessions, clock, lengthMs: () => sessionDays() * DAY_MS })
-  const factor = createSecondFactor({ store: store.factors, clock })
-  let setupHash: string | undefined
+  const factor = createSecondFactor({ store: store.factors, attempts, clock })
 
   const outlasts = (expiresAt: number | undefined, validMs: number): boolean =>
     expiresAt !== undefined && expiresAt > clock() + validMs + LEEWAY_MS
@@ -127,28 +137,30 @@ export const createMembership = ({ store, clock, sessionDays = () => SESSION_DAY
     )
   const noSetup = async (): Promise<GatewayError> =>
     noLink((await members.hasAdmin()) ? 'There is an admin already: sign in.' : 'Start the server again for a new one.')
-  const isOffered = (token: string): boolean =>
-    setupHash !== undefined && token.length <= LONGEST && hashSecret(token) === setupHash
+  const isOffered = async (token: string): Promise<boolean> =>
+    token.length <= LONGEST && (await setupLinks.has(hashSecret(token)))
 
   return {
     setupNeeded: async () => !(await members.hasAdmin()),
     async offerSetup() {
       if (await members.hasAdmin()) return undefined
       const token = randomBase62(43)
-      setupHash = hashSecret(token)
+      await setupLinks.offer(hashSecret(token))
       return token
     },
     setUp: (token, name, password, peer) =>
       attempt(peer, undefined, async () => {
-        if (!isOffered(token) || (await members.hasAdmin())) throw await noSetup()
+        if (!(await isOffered(token)) || (await members.hasAdmin())) throw await noSetup()
         const called = cleanName(name)
         await requireUncommon(password, called)
         const passwordHash = await hashPassword(password)
         // Two who come with the same link: the password took a while, and the first has used it up.
         const first = { name: called, limits: DEFAULT_LIMITS, passwordHash }
-        const member = isOffered(token) ? await members.setUp(first, { kind: 'system', id: 'setup' }) : undefined
+        const member = (await isOffered(token))
+          ? await members.setUp(first, { kind: 'system', id: 'setup' })
+          : undefined
         if (member === undefined) throw await noSetup()
-        setupHash = undefined
+        await setupLinks.clear()
         return member
       }),
     async signIn(name, password, peer, code) {
@@ -178,7 +190,7 @@ export const createMembership = ({ store, clock, sessionDays = () => SESSION_DAY
     async prove({ member, hash }, password, peer, code) {
       const { passwordHash, isWhole } = await checkOwn(member, password, peer, (id) => takeCode(id, code))
       if (!isWhole) throw missingCode()
-      const by = { memberId: member.id, passwordHash, told: mayTell(`in:${member.id}`) }
+      const by = { memberId: member.id, passwordHash, told: await mayTell(`in:${member.id}`) }
       if (!(await store.sessions.prove(hash, by))) throw wrongPassword(ENDED_MEANWHILE)
     },
     isProven: sessions.isProven,
@@ -206,8 +218,8 @@ export const createMembership = ({ store, clock, sessionDays = () => SESSION_DAY
       const { token, hash, expiresAt } = newLink(validMs)
       return { member: await members.invite(id, { hash, expiresAt, endsFactor }, actor), token, expiresAt }
     },
-    openSession: (member, entry = UNKNOWN, byPassword = false) =>
-      sessions.open(member, entry, byPassword && mayTell(`in:${member.id}`)),
+    openSession: async (member, entry = UNKNOWN, byPassword = false) =>
+      sessions.open(member, entry, byPassword && (await mayTell(`in:${member.id}`))),
     session: sessions.find,
     sessionsOf: sessions.of,
     async token(secret) {

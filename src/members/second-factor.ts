@@ -3,7 +3,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { hashSecret } from '../keys/secret.ts'
-import { createAttempts } from './attempts.ts'
+import { type AttemptStore, takeAttempt } from './attempts.ts'
 import type { FactorStore, Member, Session } from './member.ts'
 
 export type SecondFactor = {
@@ -35,10 +35,9 @@ const CODE_BYTES = 10
 const MOST_WRONG = 10
 const WRONG_MS = 15 * 60_000
 
-type SecondFactorOptions = { store: FactorStore; clock: () => number }
+type SecondFactorOptions = { store: FactorStore; attempts: AttemptStore; clock: () => number }
 
-export const createSecondFactor = ({ store, clock }: SecondFactorOptions): SecondFactor => {
-  const wrong = createAttempts({ clock, most: MOST_WRONG, windowMs: WRONG_MS })
+export const createSecondFactor = ({ store, attempts, clock }: SecondFactorOptions): SecondFactor => {
   /** The time step a code is of; undefined: it is not right now. */
   const stepOf = (secret: string, code: string): number | undefined => {
     const timestamp = clock()
@@ -83,9 +82,10 @@ export const createSecondFactor = ({ store, clock }: SecondFactorOptions): Secon
       return codes
     },
     async take(memberId, code) {
-      wrong.take(memberId)
+      const limit = { name: `code ${memberId}`, most: MOST_WRONG, windowMs: WRONG_MS }
+      const taken = await takeAttempt(attempts, [limit])
       if (!(await isRight(memberId, code))) throw wrongCode()
-      wrong.giveBack(memberId)
+      await attempts.giveBack(taken)
     },
   }
 }

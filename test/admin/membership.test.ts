@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError } from '../../src/errors.ts'
 import { createAttempts, peerName } from '../../src/members/attempts.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership } from '../../src/members/membership.ts'
@@ -175,24 +174,26 @@ describe('links and tokens', () => {
 describe('attempts', () => {
   test('no window holds more than the limit, and whoever waits as long as told is let in', () =>
     fc.assert(
-      fc.property(
+      fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60, size: 'max' }),
-        (most, pauses) => {
+        async (most, pauses) => {
           let now = 1_000_000
-          const attempts = createAttempts({ clock: () => now, most, windowMs: 1_000 })
+          const attempts = createAttempts(() => now)
+          const limits = [
+            { name: 'a', most, windowMs: 1_000 },
+            { name: 'b', most: 1_000, windowMs: 1_000 },
+          ]
           const taken: number[] = []
           for (const pause of pauses) {
             now += pause
-            try {
-              attempts.take('a')
-            } catch (error) {
-              if (!(error instanceof GatewayError) || error.retryAfterMs === undefined) throw error
-              expect(error.retryAfterMs).toBeGreaterThan(0)
+            const answer = await attempts.take(limits)
+            if ('waitMs' in answer) {
+              expect(answer.waitMs).toBeGreaterThan(0)
               const inWindow = taken.filter((time) => time > now - 1_000)
               expect(inWindow).toHaveLength(most)
-              now += error.retryAfterMs
-              attempts.take('a')
+              now += answer.waitMs
+              expect(await attempts.take(limits)).toHaveProperty('taken')
             }
             taken.push(now)
             expect(taken.filter((time) => time > now - 1_000).length).toBeLessThanOrEqual(most)
@@ -200,6 +201,20 @@ describe('attempts', () => {
         },
       ),
     ))
+
+  test('one that is given back counts for none of its limits, and one that is refused for none either', async () => {
+    const attempts = createAttempts(() => 0)
+    const limit = (name: string, most: number) => ({ name, most, windowMs: 1_000 })
+    const both = [limit('a', 2), limit('b', 1)]
+    const first = await attempts.take(both)
+    if (!('taken' in first)) throw new Error('it was not taken')
+    expect(await attempts.take(both)).toEqual({ waitMs: 1_000 })
+    expect(await attempts.take([limit('a', 2)])).toHaveProperty('taken')
+    expect(await attempts.take([limit('a', 2)])).toEqual({ waitMs: 1_000 })
+    await attempts.giveBack(first.taken)
+    expect(await attempts.take(both)).toHaveProperty('taken')
+  })
+
   test.each([
     ['203.0.113.9', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
