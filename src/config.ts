@@ -19,6 +19,7 @@ import { type FileConfig, FileSchema, MOST_WORKERS } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, soundPart } from './config/shape.ts'
 import { type AccountSource, sourcesOf, type Written, writtenIn } from './config/sources.ts'
+import { readStoreUrl } from './config/store.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
@@ -45,6 +46,8 @@ export type Config = {
   /** `hosts`: who asks for none of these gets no dashboard; none: any. `api`: where clients reach the API, if it is said. */
   admin: { hosts: string[]; api: string | undefined }
   dataDir: string
+  /** The PostgreSQL database that nodes share, by its URL, which may hold a password; undefined: the data directory has its own. */
+  store: string | undefined
   /** IANA: by whose clocks days, renewals, bills and dates without a time go. `calendar` is that zone's. */
   timeZone: string
   calendar: Calendar
@@ -160,16 +163,18 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const token = file.metrics?.token
   const given = { flags, env, file, source }
   const listen = { host: readHost(given, problems), port: readPort(given, problems) }
+  const store = readStore({ ...given, cwd, directory }, problems, warnings)
   const config: Config = {
     file: path,
     listen,
-    workers: readWorkers(given, problems),
+    workers: readWorkers(given, store !== undefined, problems),
     adminListen: readAdminListen(reader, listen),
     admin: {
       hosts: (file.admin?.hosts ?? []).map((host) => host.toLowerCase()),
       api: file.admin?.api?.replace(/\/+$/, '').replace(/\/v1$/, ''),
     },
     dataDir: readData(given, cwd, directory, problems),
+    store,
     timeZone: calendar.zone,
     calendar,
     budget: readBudget(reader),
@@ -379,13 +384,34 @@ const readPort = (given: Given, problems: Problem[]): number => {
   return number
 }
 
-const readWorkers = (given: Given, problems: Problem[]): number => {
+const readStore = (given: Given & { cwd: string; directory: string }, problems: Problem[], warnings: string[]) => {
+  const { env, file, cwd, directory } = given
+  const store = told('store', [undefined, env.SLUICE_STORE, file.store], given, 'store')
+  if (store === undefined) return undefined
+  const { text, source, path } = store
+  const read = readStoreUrl({ text, env, directory: path === '' ? cwd : directory })
+  if ('problem' in read) {
+    problems.push({ source, path, message: read.problem })
+    return undefined
+  }
+  if (read.isLiteral && path !== '')
+    warnings.push(`${source}: store holds the password itself; env:NAME or file:PATH keeps it out of the file`)
+  return read.url
+}
+
+const readWorkers = (given: Given, isShared: boolean, problems: Problem[]): number => {
   const { flags, env, file } = given
-  const workers = told('workers', [flags.workers, env.SLUICE_WORKERS, undefined], given, 'workers')
-  if (workers === undefined) return file.workers ?? 1
+  const inFile = file.workers === undefined ? undefined : String(file.workers)
+  const workers = told('workers', [flags.workers, env.SLUICE_WORKERS, inFile], given, 'workers')
+  if (workers === undefined) return 1
   const { text, source, path } = workers
   const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
-  if (number >= 1 && number <= MOST_WORKERS) return number
-  problems.push({ source, path, message: mismatch(text, `a whole number from 1 to ${MOST_WORKERS}`) })
-  return 1
+  const fault = (allowed: string): number => {
+    problems.push({ source, path, message: mismatch(path === '' ? text : number, allowed) })
+    return 1
+  }
+  if (!(number >= 1 && number <= MOST_WORKERS)) return fault(`a whole number from 1 to ${MOST_WORKERS}`)
+  if (isShared && number > 1)
+    return fault('1 where the store is PostgreSQL: for more processes start more nodes on the same database')
+  return number
 }

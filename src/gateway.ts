@@ -17,6 +17,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type GatewayLimits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
 import { createMembership, type Membership } from './members/membership.ts'
+import { sharedSetupLinks } from './members/setup-links.ts'
 import { type Accounts, createAccounts } from './observe/accounts.ts'
 import { createDescriptors, type Descriptors } from './observe/descriptors.ts'
 import { createLive, type Live } from './observe/live.ts'
@@ -37,6 +38,7 @@ import type { Client, Ended, Summary } from './relay/exchange.ts'
 import { createHealth, targetName } from './relay/health.ts'
 import type { Relay } from './relay/services.ts'
 import type { SqliteStore, Store } from './store/store.ts'
+import type { Together } from './store/together.ts'
 
 export type Gateway = Relay & {
   config: Config
@@ -77,6 +79,10 @@ export type Gateway = Relay & {
   listener: Listener | undefined
   /** The processes that serve, where this one keeps the books for them; undefined: it serves itself. */
   workers: Workers | undefined
+  /** What nodes that share the store have together; undefined: this process has its own. */
+  together: Together | undefined
+  /** Whether what is done once for all nodes is this one's to do. */
+  isKeeper(): boolean
 }
 
 /** The peer of a WebSocket: what can be said to it. */
@@ -117,9 +123,11 @@ export type GatewayOptions = {
   config: Config
   log: Log
   /** Tests give their own. */
-  clock?: () => number
+  clock?: (() => number) | undefined
   /** What other processes may still be at is not settled at the start, but left to be. */
   othersRun?: boolean
+  /** Of a store that nodes share. */
+  together?: Together | undefined
 } & (
   | { store: SqliteStore; books?: undefined }
   /** Of a process for which another keeps the books: what it asks that one by. */
@@ -131,9 +139,9 @@ type Books = { ledger: Ledger; limits: GatewayLimits }
 export type MakesBooks = (own: OwnBooks) => Books | Promise<Books>
 
 export const createGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { config: base, store, log, clock: givenClock, othersRun = false } = options
+  const { config: base, store, log, clock: givenClock, othersRun = false, together } = options
   const books = options.books === undefined ? ownBooksIn(options.store) : options.books
-  const credentials = createCredentials({ dataDir: base.dataDir, given: base.sealKeys })
+  const credentials = createCredentials(base)
   const entries = await createEntries({
     base,
     store: store.entries,
@@ -144,7 +152,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const memory = createMemory()
-  const clock = givenClock ?? Date.now
+  const clock = givenClock ?? together?.clock ?? Date.now
   const stopwatch = givenClock ?? (() => performance.now())
   const trouble: Gateway['trouble'] = { failedWrites: 0, cause: undefined }
   const reportFailedLedger = seldom((cause) =>
@@ -212,7 +220,10 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     descriptors: createDescriptors(),
     metrics: undefined,
     otlp: undefined,
-    membership: createMembership({ store, clock, sessionDays: () => settings.values().session_days }),
+    membership: createMembership({
+      ...{ store, clock, sessionDays: () => settings.values().session_days },
+      ...(together && { attempts: together.attempts, setupLinks: sharedSetupLinks(store.settings) }),
+    }),
     settings,
     live,
     refusals: createRefusals({
@@ -224,15 +235,23 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     entries,
     reread: undefined,
     accounts: createAccounts(clock),
-    alerts: await createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn }),
+    alerts: await alertsOf({ config, store, clock, log }, together !== undefined),
     failures: createFailures(stopwatch, () => config.alerts.errorRate.withinMs),
     trouble,
     sockets: createSockets(turns),
     listener: undefined,
     workers: undefined,
+    together,
+    isKeeper: () => true,
   }
   return gateway
 }
+
+/** `isIdle`: another node tells, and sends what waits. */
+export const alertsOf = (
+  { config, store, clock, log }: Pick<Gateway, 'config' | 'store' | 'clock' | 'log'>,
+  isIdle: boolean,
+) => createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn, isIdle })
 
 export type OwnBooks = {
   config: Config
@@ -249,11 +268,7 @@ export const ownBooksIn = (store: SqliteStore) => async (own: OwnBooks) => {
   const { config, prices, log, clock, stopwatch, othersRun, failed } = own
   const ledger = createLedger({
     ...{ store, clock, prices, onFailure: failed, calendar: config.calendar },
-    onRefused: (exchange, cause) =>
-      log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
-        exchange,
-        cause: String(cause),
-      }),
+    onRefused: reportRefused(log),
     isResumed: (exchangeId) => othersRun || store.journal.answerOf(exchangeId) !== undefined,
   })
   reportRecovered(log, ledger.recovered)
@@ -261,6 +276,14 @@ export const ownBooksIn = (store: SqliteStore) => async (own: OwnBooks) => {
   await noteZone({ config, store, log, clock })
   return { ledger, limits: createLimits({ clock, stopwatch, defaults: config.limits }) }
 }
+
+export const reportRefused =
+  (log: Log) =>
+  (exchange: string, cause: unknown): void =>
+    log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
+      exchange,
+      cause: String(cause),
+    })
 
 /** Tells of exchanges that nobody was left to settle. */
 export const reportRecovered = (log: Log, exchanges: number): void => {
@@ -297,7 +320,7 @@ export const setBudget = async ({ config: { budget }, store }: Pick<Gateway, 'co
 }
 
 /** Sums that are kept by the day stay as they were when the time zone changes: it is noted from when on they go by it. */
-const noteZone = async ({
+export const noteZone = async ({
   config,
   store,
   log,
@@ -317,11 +340,11 @@ const noteZone = async ({
 export const takeOver = (gateway: Gateway, next: Config): void => {
   const { config, settings, health } = gateway
   const { limits, ...kept } = config
-  const { listen, workers, adminListen, dataDir, timeZone, calendar } = kept
+  const { listen, workers, adminListen, dataDir, store, timeZone, calendar } = kept
   for (const target of changedAccounts(config, next)) health.forget(target)
   // The same objects are kept, since others hold references to them.
   Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
-  Object.assign(config, { listen, workers, adminListen, dataDir, timeZone, calendar })
+  Object.assign(config, { listen, workers, adminListen, dataDir, store, timeZone, calendar })
   settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
 }

@@ -46,6 +46,8 @@ type Options = {
   clock: () => number
   warn: (message: string, facts: object) => void
   patienceMs?: number | undefined
+  /** Another process looks, and sends what waits: this one sends tests. */
+  isIdle?: boolean
 }
 
 /** Causes in one alert. */
@@ -53,7 +55,14 @@ const MOST_ITEMS = 20
 /** Writes that wait for a database in trouble. */
 const MOST_UNWRITTEN = 1_000
 
-export const createAlerts = async ({ store, rules, clock, warn, patienceMs }: Options): Promise<Alerts> => {
+export const createAlerts = async ({
+  store,
+  rules,
+  clock,
+  warn,
+  patienceMs,
+  isIdle = false,
+}: Options): Promise<Alerts> => {
   const told = new Map((await store.told()).map((each) => [each.cause, { ...each, over: false }]))
   /** In their order. The trouble may be that of the very database they are for: alerts go out all the same. */
   const unwritten: (() => Promise<void>)[] = []
@@ -77,7 +86,7 @@ export const createAlerts = async ({ store, rules, clock, warn, patienceMs }: Op
   }
   const outbox = createOutbox({
     receivers: () => rules().receivers,
-    waiting: await store.waiting(),
+    waiting: isIdle ? [] : await store.waiting(),
     closed: (delivery: Delivery, end: DeliveryEnd) => {
       if (end !== 'send') warn(LOST[end], { receiver: delivery.receiver, alert: delivery.alert.id })
       void write(() => store.close(delivery, end, ALERTS))

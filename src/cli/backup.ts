@@ -1,10 +1,9 @@
 // `backup`: a whole, checked copy of the database, beside a running server too.
 
 import { resolve } from 'node:path'
-import { databasePath } from '../config.ts'
 import { keyPath } from '../entries/credentials.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, isAbsent, JSON_FLAG, requireData } from './data.ts'
+import { DATA_FLAGS, isAbsent, JSON_FLAG, requireData, requireFile } from './data.ts'
 import { EXIT, failure, printJson } from './io.ts'
 
 export const backup = command({
@@ -18,7 +17,10 @@ export const backup = command({
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],
   run: async (args, io) => {
     const config = requireData(args, io)
-    const database = databasePath(config)
+    const database = requireFile(
+      config,
+      'copy it with pg_dump, as "pg_dump --format=custom --file=sluice.dump" does with its address.',
+    )
     if (isAbsent(database)) throw failure(`There is no database in ${config.dataDir} to copy.`)
     const file = resolve(io.cwd, args.file)
     const { backupStore } = await import('../store/sqlite/index.ts')

@@ -1,9 +1,10 @@
 // What most commands begin with: the configuration, and the data directory's database.
 
 import { statSync } from 'node:fs'
+import { shownStore } from '../config/store.ts'
 import { type Config, databasePath, type Flags, loadConfig, problemLine } from '../config.ts'
 import type { Store } from '../store/store.ts'
-import { type Io, usageError } from './io.ts'
+import { failure, type Io, usageError } from './io.ts'
 
 /** The flags every command on the data directory takes. */
 export const DATA_FLAGS = {
@@ -40,7 +41,7 @@ const loaded = (flags: Flags, io: Io, secrets: 'resolve' | 'skip'): Config => {
 
 /**
  * Runs `use` on the store and closes it. A reader finds an empty store where no database is yet, and makes none;
- * a writer makes it.
+ * a writer makes it. One that nodes share goes by its own clock.
  */
 export const withStore = async <T>(
   config: Config,
@@ -48,10 +49,12 @@ export const withStore = async <T>(
   mode: 'read' | 'write',
   use: (store: Store) => T | Promise<T>,
 ): Promise<T> => {
-  const { openStore } = await import('../store/sqlite/index.ts')
+  const { openStoreOf } = await import('../server/opening.ts')
   const path = databasePath(config)
-  const missing = isAbsent(path)
-  const store = openStore(missing && mode === 'read' ? ':memory:' : path, { clock: io.now, calendar: config.calendar })
+  const missing = hasNone(config)
+  const isEmpty = missing && mode === 'read'
+  const clock = config.store === undefined ? io.now : undefined
+  const { store } = await openStoreOf(config, { clock, ...(isEmpty ? { path: ':memory:' } : {}) })
   // A server on another directory knows nothing of what is written here.
   const made = mode === 'read' ? `there is no database in ${config.dataDir} yet` : `a new database is made: ${path}`
   if (missing) io.err(`note: ${made}`)
@@ -60,6 +63,15 @@ export const withStore = async <T>(
   } finally {
     await store.close()
   }
+}
+
+/** Whether no database has been made yet. One that nodes share is made with the first that opens it. */
+export const hasNone = (config: Config): boolean => config.store === undefined && isAbsent(databasePath(config))
+
+/** For what is done to the file itself. Throws where there is none, with `instead`. */
+export const requireFile = (config: Config, instead: string): string => {
+  if (config.store === undefined) return databasePath(config)
+  throw failure(`The store is PostgreSQL (${shownStore(config.store)}): ${instead}`)
 }
 
 /** Nothing is there. A folder that may not be looked into is another matter: opening the database says so. */

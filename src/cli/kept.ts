@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 export type Kept = { entries: Entries; credentials: Credentials }
 
 export const keptIn = async (store: Store, config: Config): Promise<Kept> => {
-  const credentials = createCredentials({ dataDir: config.dataDir, given: config.sealKeys })
+  const credentials = createCredentials(config)
   return {
     credentials,
     entries: await createEntries({ base: config, store: store.entries, credentials, changed: () => undefined }),

@@ -2,7 +2,7 @@
 
 import { listed } from '../catalogue/catalogue.ts'
 import { createSettings } from '../config/settings.ts'
-import { type Config, databasePath } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
@@ -12,7 +12,7 @@ import { type ShownKey, shownKey, shownModel, shownSums, shownZone } from '../ob
 import type { Store } from '../store/store.ts'
 import type { Backend, Where } from './backend.ts'
 import { noSuchKey } from './backend.ts'
-import { isAbsent, requireData, withStore } from './data.ts'
+import { hasNone, requireData, withStore } from './data.ts'
 import { CLI_ACTOR, failure, type Io } from './io.ts'
 import { keptIn } from './kept.ts'
 import { requireModels } from './read.ts'
@@ -23,7 +23,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
   const read = <T>(use: (store: Store) => T | Promise<T>): Promise<T> => withStore(config, io, 'read', use)
   /** With what stands beside the file. A folder without a database has nothing of that, and is told of elsewhere. */
   const inForce = async (): Promise<Config> =>
-    isAbsent(databasePath(config)) ? config : read(async (store) => (await keptIn(store, config)).entries.config())
+    hasNone(config) ? config : read(async (store) => (await keptIn(store, config)).entries.config())
   const shown = (key: Key, { budgets }: Store): ShownKey =>
     shownKey(key, { now: io.now(), calendar: config.calendar, budgets })
   // What an admin has set on the dashboard stands over the file, here as in the server.

@@ -1,9 +1,8 @@
 // `restore`: a copy put in place of the database, once it is found whole.
 
 import { resolve } from 'node:path'
-import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, JSON_FLAG, requireData } from './data.ts'
+import { DATA_FLAGS, JSON_FLAG, requireData, requireFile } from './data.ts'
 import { EXIT, printJson } from './io.ts'
 
 export const restore = command({
@@ -15,7 +14,7 @@ export const restore = command({
     ...JSON_FLAG,
   },
   run: async (args, io) => {
-    const database = databasePath(requireData(args, io))
+    const database = requireFile(requireData(args, io), 'put a copy back with pg_restore, while no node runs.')
     const file = resolve(io.cwd, args.file)
     const { restoreStore } = await import('../store/sqlite/index.ts')
     restoreStore(file, database)

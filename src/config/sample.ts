@@ -16,6 +16,7 @@ listen: { host: 127.0.0.1, port: 8080 }
 # admin: { hosts: [admin.example] }   # or at one address: for requests with this Host header, and no others
 # admin: { accounts: presets }        # where accounts added in the dashboard may lead: any (the default), presets, none
 data: ./data                      # the database; relative to this file
+# store: env:SLUICE_STORE         # postgres://… in its place, which several nodes share: docs/scale.md
 
 ${providers}# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }

@@ -10,6 +10,7 @@ import { allowedBy, type Words } from '../lib/allowed.ts'
 import { MOST_NETWORKS } from '../lib/networks.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
+import { STORE_FORM } from './store.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 /** More than any machine has use for. */
@@ -401,6 +402,15 @@ export const FileSchema = Type.Object(
     ),
     data: Type.Optional(
       Type.String({ description: 'Directory of the database, relative to this file (default ./data)', minLength: 1 }),
+    ),
+    store: Type.Optional(
+      Type.String({
+        description:
+          'A PostgreSQL database that several nodes share: env:NAME, file:PATH or the URL itself (SLUICE_STORE; default the database in the data directory)',
+        minLength: 1,
+        secret: true,
+        allowed: STORE_FORM,
+      }),
     ),
     body_limit: Type.Optional(
       Type.Union([Type.String({ pattern: SIZE_PATTERN }), Type.Integer({ minimum: 1 })], {

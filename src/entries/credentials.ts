@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { reasonOf } from '../config/secret.ts'
+import type { Config } from '../config.ts'
 import { createPrivate } from '../lib/private-file.ts'
 import { makeSealKey, openText, parseSealKeys, type SealKey, sealKeyText, sealText } from '../lib/sealed-text.ts'
 import { codeOf } from '../lib/system-code.ts'
@@ -26,13 +27,14 @@ export type Credentials = {
   /** Whether the key that seals now is not the one that has sealed this. */
   isOld(sealed: SealedCredential): boolean
   /** Puts a new key before the one there is, runs `reseal`, and lets the others go. */
-  rotate<T>(reseal: () => T): T
+  rotate<T>(reseal: () => Promise<T>): Promise<T>
 }
 
-/** `given`: keys from the environment, in place of the file's. */
-type CredentialsOptions = { dataDir: string; given: readonly SealKey[] | undefined }
+/** `sealKeys`: from the environment, in place of the file's. `store`: what other nodes share, which have to open it too. */
+type Sealing = Pick<Config, 'dataDir' | 'sealKeys' | 'store'>
 
-export const createCredentials = ({ dataDir, given }: CredentialsOptions): Credentials => {
+export const createCredentials = ({ dataDir, sealKeys: given, store }: Sealing): Credentials => {
+  const isShared = store !== undefined
   const path = keyPath(dataDir)
   // Read anew each time: another process may have made it, or put another key before it.
   const keys = (): readonly SealKey[] | { problem: string } => given ?? readKeys(path)
@@ -43,7 +45,7 @@ export const createCredentials = ({ dataDir, given }: CredentialsOptions): Crede
   }
   return {
     seal(credential, bound) {
-      const [key = firstKey(path)] = usable()
+      const [key = isShared ? noKey() : firstKey(path)] = usable()
       const lastFour = credential.length < SHOWN_FROM ? null : credential.slice(-4)
       return { ...sealText(key, credential, boundText(bound)), lastFour }
     },
@@ -65,17 +67,25 @@ export const createCredentials = ({ dataDir, given }: CredentialsOptions): Crede
         : { value }
     },
     isOld: ({ by }) => usable()[0]?.id !== by,
-    rotate(reseal) {
+    async rotate(reseal) {
       if (given !== undefined) return reseal()
+      if (isShared) return noKey()
       const old = usable()
       const fresh = makeSealKey()
       // Both are there until all is sealed anew, whenever this process is killed.
       replaceKeys(path, [fresh, ...old])
-      const resealed = reseal()
+      const resealed = await reseal()
       replaceKeys(path, [fresh])
       return resealed
     },
   }
+}
+
+/** A key that this machine made for itself would open nothing elsewhere. */
+const noKey = (): never => {
+  throw storeError(
+    'Several nodes share the database, and each has to open its credentials: set SLUICE_KEY to the same for all ("openssl rand -hex 32" makes one), and start them again.',
+  )
 }
 
 const boundText = ({ account, baseUrl }: Bound): string => JSON.stringify(['account', account, baseUrl])

@@ -31,13 +31,13 @@ export type Log = {
 
 const INFO = pino.levels.values.info
 
-/** `worker`: the number of the process, where it is one of several. */
-export const createLog = (level: LogLevel, worker?: number): Log => {
+/** Which of several it is: the number of a process of one server, or the name of a node. */
+type Which = { worker?: number; node?: string }
+
+export const createLog = (level: LogLevel, which: Which = {}): Log => {
   const destination = openSink(2)
-  const logger = pino(
-    { level, base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
-  )
+  const { worker, node } = which
+  const logger = pino({ level, base: which, timestamp: pino.stdTimeFunctions.isoTime }, destination)
   return {
     exchange: (exchange, summary) => {
       if (!logger.isLevelEnabled('info')) return
@@ -47,6 +47,7 @@ export const createLog = (level: LogLevel, worker?: number): Log => {
           level: INFO,
           time: isoNow(),
           worker,
+          node,
           request: exchange.id,
           key: exchange.key.id,
           address: exchange.address,

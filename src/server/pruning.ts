@@ -31,7 +31,7 @@ export const startPruning = async (gateway: Gateway, everyMs = EVERY_MS): Promis
     (cause) => log.warn('old exchanges could not be removed', { cause: String(cause) }),
   )
   const rounds = setInterval(() => {
-    if (!pruning.isRunning() && isBelieved()) pruning.run()
+    if (!pruning.isRunning() && gateway.isKeeper() && isBelieved()) pruning.run()
   }, everyMs)
   rounds.unref()
   return () => {

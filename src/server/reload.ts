@@ -11,6 +11,7 @@ const FIXED = {
   workers: 'workers',
   adminListen: 'admin.listen',
   dataDir: 'data',
+  store: 'store',
   timeZone: 'time_zone',
 } as const
 

@@ -12,7 +12,9 @@ const EVERY_MS = 1_000
 type Due = { now: () => Renewing | undefined; renew: () => Promise<unknown> }
 
 /** Runs until the returned function is called; begins at once with what became due while no server ran. */
-export const startRenewing = ({ store, clock, stopwatch, log, config: { calendar } }: Gateway): (() => void) => {
+export const startRenewing = (gateway: Gateway): (() => void) => {
+  const { store, clock, stopwatch, log } = gateway
+  const { calendar } = gateway.config
   /** The day of which all is done. */
   let day: number | undefined
   /** What was due on `found`, the last of it renewed first. */
@@ -63,7 +65,7 @@ export const startRenewing = ({ store, clock, stopwatch, log, config: { calendar
   const look = (): void => {
     const today = calendar.dayOf(clock())
     if (today === day) doubtedAt = undefined
-    if (renewing.isRunning() || today === day) return
+    if (renewing.isRunning() || today === day || !gateway.isKeeper()) return
     due = all().filter(isDue)
     found = today
     if (isBelieved()) renewing.run()

@@ -2,7 +2,7 @@
 
 import { adminOriginOf } from '../config/origin.ts'
 import type { Reloaded } from '../config/reloaded.ts'
-import { type Config, databasePath } from '../config.ts'
+import type { Config } from '../config.ts'
 import { unavailable } from '../errors.ts'
 import { countEnded, createGateway, type Gateway, type MakesBooks, ownBooksIn, reportEnded } from '../gateway.ts'
 import type { Resumed } from '../ledger/ledger.ts'
@@ -12,11 +12,13 @@ import { createLog, type Log } from '../observe/log.ts'
 import { openFilesLimit } from '../observe/process.ts'
 import { resumeAnswer, resumeAnswers, stopPolling } from '../relay/background/polling.ts'
 import { disconnect, type Ended, type Summary } from '../relay/exchange.ts'
-import { openStore } from '../store/sqlite/index.ts'
+import type { PostgresStore } from '../store/postgres/open.ts'
 import type { SqliteStore } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
 import type { Listening, Place } from './listener.ts'
+import { createNode, type Node } from './nodes/node.ts'
+import { openStoreOf } from './opening.ts'
 import { startPruning } from './pruning.ts'
 import { applyMetrics, applyOtlp, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
@@ -66,35 +68,41 @@ const STOPPED_MS = 12_000
 export const startServer = async (
   config: Config,
   io: ServeIo,
-  log = createLog(config.log.level),
+  givenLog?: Log,
   clock?: () => number,
   apart?: Apart,
 ): Promise<Server> => {
-  const store = openStore(databasePath(config), {
-    calendar: config.calendar,
-    ...(clock === undefined ? {} : { clock }),
-    // Of several processes one may be ending that was killed with the rest.
-    lockWaitMs: apart === undefined ? 0 : ENDING_MS,
-  })
+  // Of several processes one may be ending that was killed with the rest.
+  const opened = await openStoreOf(config, { clock, lockWaitMs: apart === undefined ? 0 : ENDING_MS })
+  const base: Base = opened.isShared ? { store: opened.store, node: createNode(opened.store) } : { store: opened.store }
+  const log = givenLog ?? createLog(config.log.level, base.node === undefined ? {} : { node: base.node.name })
   try {
-    return await startWith(store, config, io, log, clock, apart)
+    return await startWith(base, { config, io, log, clock, apart })
   } catch (error) {
-    await store.close()
+    await opened.store.close()
     throw error
   }
 }
 
-const startWith = async (
-  store: SqliteStore,
-  config: Config,
-  io: ServeIo,
-  log: Log,
-  clock: (() => number) | undefined,
-  apart: Apart | undefined,
-): Promise<Server> => {
+/** `node`: where others share the store. */
+type Base = { store: SqliteStore; node?: undefined } | { store: PostgresStore; node: Node }
+
+type Start = {
+  config: Config
+  io: ServeIo
+  log: Log
+  clock: (() => number) | undefined
+  apart: Apart | undefined
+}
+
+const startWith = async (base: Base, { config, io, log, clock, apart }: Start): Promise<Server> => {
+  const { store, node } = base
   const gateway = await createGateway({
-    ...{ config, store, log, books: apart?.books(store) ?? ownBooksIn(store), othersRun: apart?.othersRun ?? false },
+    ...{ config, log, othersRun: apart?.othersRun ?? false },
     ...(clock === undefined ? {} : { clock }),
+    ...(base.node === undefined
+      ? { store: base.store, books: apart?.books(base.store) ?? ownBooksIn(base.store) }
+      : { store: base.store, books: base.node.books, together: base.node.together }),
   })
   for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
@@ -104,9 +112,10 @@ const startWith = async (
   gateway.listener = doors.listener
   const keyOf = (id: string) => store.keys.get(id) ?? { id, label: id }
   const onSettled = (exchange: Ended, summary: Summary): void => reportEnded(gateway, exchange, summary)
+  const answerOf = (id: string) => (base.node === undefined ? base.store.journal.answerOf(id) : undefined)
   const hub = apart?.begin(gateway, {
     resume(left, then) {
-      const answer = store.journal.answerOf(left.reservation.exchangeId)
+      const answer = answerOf(left.reservation.exchangeId)
       if (answer === undefined) return false
       resumeAnswer(gateway, left, answer, {
         keyOf,
@@ -121,6 +130,9 @@ const startWith = async (
   })
   // Where other processes may still be at them, those say so first.
   if (apart?.othersRun !== true) await resumeAnswers(gateway, { keyOf, onSettled })
+  const running = await node?.begin(gateway, (left, answer) =>
+    resumeAnswer(gateway, left, answer, { keyOf, onSettled }),
+  )
   const unwatch = store.watch()
   const unwatchEntries = watchEntries(gateway)
   const stopPruning = await startPruning(gateway)
@@ -142,6 +154,7 @@ const startWith = async (
     stopPruning()
     stopRenewing()
     await Promise.all([stopAlerting(), gateway.otlp?.stop()])
+    await running?.leave()
     unwatchRoom()
     stopPolling(gateway)
     unwatchEntries()
@@ -150,6 +163,7 @@ const startWith = async (
       await gateway.recall.flush()
       await gateway.ledger.flush()
       await gateway.refusals.flush()
+      await running?.stop()
     } finally {
       await store.close()
       log.flush()
@@ -164,8 +178,8 @@ const startWith = async (
       const reloaded = await reload(gateway, current, next)
       await gateway.workers?.tell()
       // Changes that need a restart are not applied, and are reported again the next time.
-      const { listen, workers, adminListen, dataDir, timeZone, calendar } = current
-      current = { ...next, listen, workers, adminListen, dataDir, timeZone, calendar }
+      const { listen, workers, adminListen, dataDir, store: place, timeZone, calendar } = current
+      current = { ...next, listen, workers, adminListen, dataDir, store: place, timeZone, calendar }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),

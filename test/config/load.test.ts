@@ -6,6 +6,7 @@ import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
+import { shownStore } from '../../src/config/store.ts'
 import { type Config, type Flags, loadConfig, problemLine } from '../../src/config.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-config-'))
@@ -372,6 +373,90 @@ describe('precedence: flag, environment, file, default', () => {
     const { cwd } = load({ yaml: 'data: d' })
     const loaded = loadConfig({ env: {}, cwd: root, flags: { config: join(cwd, 'sluice.yaml') } })
     expect(loaded.ok && loaded.config.dataDir).toBe(join(cwd, 'd'))
+  })
+})
+
+describe('the database that nodes share', () => {
+  const URL_WRITTEN = 'postgres://sluice:s3cret@db/sluice'
+  test.each<[string, Partial<Given>, string | undefined]>([
+    ['is none where nobody names one', {}, undefined],
+    ['stands in the file', { yaml: `store: ${URL_WRITTEN}` }, URL_WRITTEN],
+    ['is named by the file', { yaml: 'store: env:DB', env: { DB: URL_WRITTEN } }, URL_WRITTEN],
+    ['stands in a file of its own', { yaml: 'store: file:db', files: { db: `${URL_WRITTEN}\n` } }, URL_WRITTEN],
+    ['stands in the environment', { env: { SLUICE_STORE: URL_WRITTEN } }, URL_WRITTEN],
+    ['is named by the environment', { env: { SLUICE_STORE: 'env:DB', DB: URL_WRITTEN } }, URL_WRITTEN],
+    [
+      'is that of the environment where both have one',
+      { yaml: 'store: postgres://other/x', env: { SLUICE_STORE: URL_WRITTEN } },
+      URL_WRITTEN,
+    ],
+    [
+      'may be called by the other name',
+      { yaml: 'store: postgresql://db:6432/x?prepare=false' },
+      'postgres://db:6432/x?prepare=false',
+    ],
+    ['may be another machine of the same network', { yaml: 'store: postgres://10.1.2.3/x' }, 'postgres://10.1.2.3/x'],
+    [
+      'may be anywhere by TLS',
+      { yaml: 'store: postgres://db.example.com/x?sslmode=verify-full' },
+      'postgres://db.example.com/x?sslmode=verify-full',
+    ],
+  ])('%s', (_, given, store) => {
+    expect(config(given).store).toBe(store)
+  })
+
+  test('is warned of where its password stands in the file itself', () => {
+    const told = (given: Partial<Given>) => config(given).warnings.filter((warning) => warning.includes('store'))
+    expect(told({ yaml: `store: ${URL_WRITTEN}` })).toEqual([
+      'sluice.yaml: store holds the password itself; env:NAME or file:PATH keeps it out of the file',
+    ])
+    expect(told({ yaml: 'store: postgres://sluice@db/sluice' })).toEqual([])
+    expect(told({ env: { SLUICE_STORE: URL_WRITTEN } })).toEqual([])
+  })
+
+  test('is shown without what opens it', () => {
+    expect(shownStore('postgres://sluice:s3cret@db:5433/books?sslmode=require&password=s3cret')).toBe(
+      'postgres://db:5433/books',
+    )
+  })
+
+  test.each([
+    ['mysql://db/x', 'store: found something else, allowed: a database such as postgres://user@host/name'],
+    ['postgres://db', 'store: found something else, allowed: '],
+    ['postgres:///x', 'store: found something else, allowed: '],
+    ['"postgres://u:s3cret @"', 'store: found something else, allowed: '],
+    ['env:NO_SUCH', 'store: found env:NO_SUCH, but the environment variable NO_SUCH is not set'],
+    ['postgres://u:s3cret@db/x?sslmode=on', 'store: found an unknown sslmode, allowed: disable, prefer, require'],
+    [
+      'postgres://u:s3cret@db.example.com/x',
+      'store: found db.example.com, which is no private address, without TLS; add ?sslmode=verify-full',
+    ],
+    [
+      'postgres://u:s3cret@203.0.113.9/x?sslmode=prefer',
+      'store: found 203.0.113.9, which is no private address, without TLS',
+    ],
+    ['5', 'store: found a number, allowed: a database'],
+  ])('%s is refused, and its password is not told', (store, told) => {
+    const text = problems({ yaml: `store: ${store}` }).join('\n')
+    expect(text).toContain(told)
+    expect(text).not.toContain('s3cret')
+  })
+
+  test.each([
+    [
+      { yaml: 'store: postgres://db/x\nworkers: 2' },
+      'workers: found 2, allowed: 1 where the store is PostgreSQL: for more processes start more nodes on the same database',
+    ],
+    [
+      { yaml: 'store: postgres://db/x', flags: { workers: '3' } },
+      '--workers: found "3", allowed: 1 where the store is PostgreSQL',
+    ],
+    [
+      { yaml: 'workers: 4', env: { SLUICE_STORE: 'postgres://db/x' } },
+      'workers: found 4, allowed: 1 where the store is PostgreSQL',
+    ],
+  ])('goes with one process to a node: %j', (given, told) => {
+    expect(problems(given).join('\n')).toContain(told)
   })
 })
 

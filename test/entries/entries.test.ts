@@ -33,7 +33,7 @@ const start = async (yaml = '', env: Record<string, string> = {}) => {
   const config = configOf(yaml, env)
   const store = openStore(join(directory, 'sluice.db'))
   open.push(store)
-  const credentials = createCredentials({ dataDir: directory, given: config.sealKeys })
+  const credentials = createCredentials({ ...config, dataDir: directory })
   const seen: Config[] = []
   const make = (base: Config, with_: Credentials = credentials) =>
     createEntries({ base, store: store.entries, credentials: with_, changed: (next) => seen.push(next) })
@@ -377,12 +377,28 @@ describe('credentials', () => {
     await entries.change([account('vendor_b', 'x')], SYSTEM)
     expect(() => statSync(join(directory, 'sluice.key'))).toThrow()
     const given = configOf('', { SLUICE_KEY: `${second},${first}` }).sealKeys
-    const both = createCredentials({ dataDir: directory, given })
+    const both = createCredentials({ ...config, dataDir: directory, sealKeys: given })
     expect(accountsIn((await make(config, both)).config())).toEqual(['vendor_b/x'])
     await (await make(config, both)).change([account('vendor_b', 'y')], SYSTEM)
-    const byNew = createCredentials({ dataDir: directory, given: given?.slice(0, 1) })
+    const byNew = createCredentials({ ...config, dataDir: directory, sealKeys: given?.slice(0, 1) })
     expect(accountsIn((await make(config, byNew)).config())).toEqual(['vendor_b/y'])
     expect(new Set((await store.entries.list()).map(({ credential }) => credential?.by)).size).toBe(2)
+  })
+
+  test('for nodes that share a database by nothing but SLUICE_KEY: a key of one machine would open nothing elsewhere', async () => {
+    const { entries, make, store, config } = await start()
+    const shared = (env: Record<string, string>) =>
+      createCredentials({ ...configOf('', env), dataDir: directory, store: 'postgres://db/x' })
+    const add = async (credentials: Credentials) =>
+      (await make(config, credentials)).change([account('vendor_b', 'x')], SYSTEM)
+    await expect(add(shared({}))).rejects.toThrow('set SLUICE_KEY to the same for all')
+    expect(() => statSync(join(directory, 'sluice.key'))).toThrow()
+    expect(await store.entries.list()).toEqual([])
+    await add(shared({ SLUICE_KEY: '11'.repeat(32) }))
+    expect(accountsIn((await make(config, shared({ SLUICE_KEY: '11'.repeat(32) }))).config())).toEqual(['vendor_b/x'])
+    // A file that was copied to every node opens; a new key beside it would not reach the others.
+    await entries.change([account('vendor_b', 'y')], SYSTEM)
+    await expect(shared({}).rotate(async () => undefined)).rejects.toThrow('set SLUICE_KEY to the same for all')
   })
 
   test('a SLUICE_KEY that is none stops the start, and is not repeated', () => {

@@ -2,6 +2,7 @@
 
 import { listed } from '../../catalogue/catalogue.ts'
 import { startWarnings } from '../../config/start.ts'
+import { shownStore } from '../../config/store.ts'
 import { formatSize } from '../../config/units.ts'
 import { type Config, loadConfig, problemLine } from '../../config.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
@@ -36,17 +37,35 @@ export const configCheck = command({
       for (const warning of warnings) io.err(`warning: ${warning}`)
       io.out(lines(config).join('\n'))
     }
+    const database = args.ask && config.store !== undefined ? await askStore(config.store) : undefined
     const findings = args.ask ? await askAll(config, accounts, io) : undefined
-    const ok = findings?.every((finding) => finding.ok) ?? true
+    const ok = (findings?.every((finding) => finding.ok) ?? true) && database?.ok !== false
     if (args.json) {
       const asked = findings === undefined ? {} : { asked: findings.map(findingJson) }
-      printJson(io, { ok, ...summary(config), warnings, ...asked })
+      printJson(io, { ok, ...summary(config), warnings, ...asked, ...(database && { asked_store: database }) })
     } else if (findings !== undefined) {
-      io.out(['', ...(findings.length === 0 ? ['no account is configured'] : findingLines(findings))].join('\n'))
+      const lines = findings.length === 0 ? ['no account is configured'] : findingLines(findings)
+      io.out(['', ...(database === undefined ? [] : [`store: ${database.words}`]), ...lines].join('\n'))
     }
     return ok ? EXIT.ok : EXIT.failed
   },
 })
+
+/** Whether the database answers; nothing is changed there. */
+const askStore = async (url: string): Promise<{ ok: boolean; words: string }> => {
+  const { createClient } = await import('../../store/postgres/client.ts')
+  try {
+    const client = createClient(url, { max: 1 })
+    try {
+      const [row] = await client.query<{ version: string }>("SELECT current_setting('server_version') AS version")
+      return { ok: true, words: `answers, PostgreSQL ${row?.version ?? ''}`.trimEnd() }
+    } finally {
+      await client.close()
+    }
+  } catch (cause) {
+    return { ok: false, words: cause instanceof Error ? cause.message : String(cause) }
+  }
+}
 
 const findingJson = ({ model, upstream, ...finding }: Finding) => ({
   ...finding,
@@ -60,6 +79,7 @@ const summary = (config: Config) => ({
   listen: config.listen,
   admin: { listen: config.adminListen ?? null, ...config.admin, api: config.admin.api ?? null },
   data: config.dataDir,
+  store: config.store === undefined ? null : shownStore(config.store),
   body_limit: config.bodyLimitBytes,
   khr_per_usd: config.khrPerUsd,
   providers: config.providers.map((provider) => ({
@@ -86,6 +106,7 @@ const lines = (config: Config): string[] =>
     ['listen', `${config.listen.host}:${config.listen.port}`],
     ...dashboardLines(config),
     ['data', config.dataDir],
+    ...(config.store === undefined ? [] : [['store', shownStore(config.store)]]),
     ['body limit', formatSize(config.bodyLimitBytes)],
     ['rate', `${config.khrPerUsd} KHR per USD`],
     ...config.providers.map(({ id, preset, wires, accounts }) => [

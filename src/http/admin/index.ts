@@ -97,6 +97,8 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line
       secure: isSecure(request, trustProxy),
       headers: new Headers(),
     }
+    // What other nodes have used and changed is shown, and decided on, as it is now.
+    await gateway.together?.catchUp()
     const result = await handle(call, input)
     return result instanceof Response ? result : Response.json(result, { headers: call.headers })
   }

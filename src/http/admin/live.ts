@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateway.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { type Call, type Caller, isFactorDue, keysOf, limitedMember, type Part } from './call.ts'
-import { endedView, refusedView, seenBy } from './view.ts'
+import { endedView, exchangeView, refusedView, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
 /** Of one session or token: what a browser opens to one server, for all of its tabs. */
@@ -54,6 +54,10 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
           (refusal) => {
             if (member !== undefined && gateway.store.keys.get(refusal.keyId)?.ownerId !== member.id) return
             send('exchange', refusedView(gateway, refusal))
+          },
+          (row) => {
+            if (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id) return
+            send('exchange', seenBy(caller, exchangeView(gateway, row)))
           },
         )
         let isOver = false

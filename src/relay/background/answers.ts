@@ -46,9 +46,13 @@ export const recordAnswer = async (
   return answer
 }
 
-/** Whether an answer is not settled yet. */
-export const isOpen = ({ background: { watched } }: Relay, { exchangeId }: BackgroundAnswer): boolean =>
+/** Whether an answer is watched here: it is not settled yet. */
+export const isWatched = ({ background: { watched } }: Relay, { exchangeId }: BackgroundAnswer): boolean =>
   watched.has(exchangeId)
+
+/** Whether an answer is not settled yet, whoever watches it. */
+const isOpen = async ({ background }: Relay, { exchangeId }: BackgroundAnswer): Promise<boolean> =>
+  background.watched.has(exchangeId) || (await background.isOpenElsewhere?.(exchangeId)) === true
 
 /** The target that makes an answer; undefined when it is no longer configured. */
 export const targetOf = (relay: Relay, { provider: id, account: name, model: modelId }: BackgroundAnswer) => {
@@ -103,9 +107,9 @@ export const cancelAnswer = async (
   answer: BackgroundAnswer,
   caller: Caller,
 ): Promise<void> => {
-  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'read')
-  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'cancel')
-  if (isOpen(relay, answer)) throw answerNotOver()
+  if (await isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'read')
+  if (await isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'cancel')
+  if (await isOpen(relay, answer)) throw answerNotOver()
 }
 
 export const answerNotOver = (): GatewayError =>

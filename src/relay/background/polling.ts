@@ -9,7 +9,7 @@ import type { Relay } from '../services.ts'
 import { type Settling, settle as settleExchange } from '../settle.ts'
 import type { Target } from '../target.ts'
 import { timedOut } from '../upstream.ts'
-import { answerNotFound, isOpen, refreshAnswer, settle, targetOf } from './answers.ts'
+import { answerNotFound, isWatched, refreshAnswer, settle, targetOf } from './answers.ts'
 import type { Open, Watched } from './watched.ts'
 
 /** The pause between two polls of an answer: a fraction of the time it has been watched, within bounds. */
@@ -89,7 +89,7 @@ export const pollAnswer = async (relay: Relay, answer: BackgroundAnswer): Promis
   const target = targetOf(relay, answer)
   const error = target === undefined ? answerNotFound(answer.id) : await poll(relay, target, watched)
   if (error !== undefined) await settle(relay, watched, { outcome: 'failed', metered: watched.lastKnown, error })
-  if (isOpen(relay, answer)) schedulePoll(relay, watched)
+  if (isWatched(relay, answer)) schedulePoll(relay, watched)
 }
 
 /** Returns an error once the answer is lost: nobody can say any more how it ends. */
@@ -107,7 +107,7 @@ const poll = async (relay: Relay, target: Target, watched: Watched): Promise<Gat
         if (++watched.missed === MAX_MISSED) return error
       }
     }
-    if (!isOpen(relay, answer)) return undefined
+    if (!isWatched(relay, answer)) return undefined
   }
   return relay.stopwatch() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
 }

@@ -11,6 +11,8 @@ export type Background = {
   keep(answer: BackgroundAnswer): Promise<void>
   /** Gives an answer that goes on to the process that watches them; absent: this one does. */
   handOver?(exchangeId: string, lastKnown: Metered): void
+  /** Whether another node watches an exchange's answer; absent where there are none. */
+  isOpenElsewhere?(exchangeId: string): Promise<boolean>
   /** Answers whose exchanges are not settled, by exchange id. */
   readonly watched: Map<string, Watched>
 }

@@ -99,7 +99,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     heard,
   })
   current = mine((await welcome.promise).config)
-  const log = createLog(current.log.level, number)
+  const log = createLog(current.log.level, { worker: number })
   const store = openStore(databasePath(current), { calendar: current.calendar, follows: true })
   const gateway = await createGateway({
     ...{ config: current, store, log },

@@ -2,9 +2,8 @@
 // of a statement that failed.
 
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { SQL } from 'bun'
-import { networksOf } from '../../lib/networks.ts'
+import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
 import { type StoreError, storeError } from '../store.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
@@ -209,8 +208,6 @@ const ofState = (state: string): Trouble => {
   return state.startsWith('22') || state.startsWith('23') ? 'refused' : 'wrong'
 }
 
-const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
-
 type Place = { url: string; prepare: boolean; max: number | undefined; ca: string | undefined }
 
 /** What a URL says of how it is used is taken out of it: a server is sent what is left, and refuses what it does not know. */
@@ -224,9 +221,9 @@ const placeOf = (text: string): Place => {
     return value
   }
   const mode = told('sslmode')
-  if (mode !== undefined && !MODES.some((each) => each === mode))
-    throw storeError(`The sslmode of the store's URL must be one of ${MODES.join(', ')}.`)
-  if (!isNear(url.hostname) && (mode === undefined || mode === 'disable' || mode === 'prefer'))
+  if (mode !== undefined && !SSL_MODES.some((each) => each === mode))
+    throw storeError(`The sslmode of the store's URL must be one of ${SSL_MODES.join(', ')}.`)
+  if (isTooOpen(url.hostname, mode))
     throw storeError(
       'The database is not in a private network: add ?sslmode=verify-full to the URL of the store, or ?sslmode=require, which does not check who answers.',
     )
@@ -249,16 +246,4 @@ const readCertificate = (path: string): string => {
   } catch (cause) {
     throw storeError(`Cannot read ${path}, the sslrootcert of the store's URL.`, cause)
   }
-}
-
-const PRIVATE = networksOf([
-  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'],
-  ...['::1', 'fc00::/7', 'fe80::/10'],
-])
-
-/** A name without a dot is resolved by a private network alone. */
-const isNear = (host: string): boolean => {
-  const name = host.replace(/^\[|\]$/g, '')
-  if (isIP(name) !== 0) return PRIVATE.has(name)
-  return !name.includes('.') || /\.(local|localhost|internal|lan|home\.arpa|svc|cluster\.local)$/.test(name)
 }

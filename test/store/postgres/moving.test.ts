@@ -64,7 +64,7 @@ const furnish = async (path: string) => {
     ACTOR,
   )
   await store.budgets.set(`key:${key.id}`, { unit: 'usd', amount: 5e6, renews: 'day', warnAt: [50] }, ACTOR)
-  const credentials = createCredentials({ dataDir: dirname(path), given: undefined })
+  const credentials = createCredentials({ dataDir: dirname(path), sealKeys: undefined, store: undefined })
   const bound = { account: 'p/one', baseUrl: 'http://127.0.0.1:1' }
   const credential = credentials.seal('a credential of an account', bound)
   await store.entries.change(
@@ -112,7 +112,7 @@ describe.skipIf(postgresMissing !== undefined)('a store that is moved', () => {
           const store = openStore(other, { clock: () => FROM })
           expect((await store.keys.authenticate(bearer(secret))).id).toBe(keyId)
           const sealed = (await store.entries.list()).find(({ name }) => name === 'p/one')?.credential
-          const credentials = createCredentials({ dataDir: dirname(other), given: undefined })
+          const credentials = createCredentials({ dataDir: dirname(other), sealKeys: undefined, store: undefined })
           expect(sealed && credentials.open(sealed, bound)).toEqual({ value: 'a credential of an account' })
           await store.close()
         }),

@@ -1,0 +1,35 @@
+// Where the books are: in the data directory, or in a PostgreSQL database that several nodes share.
+
+import { isTooOpen, SSL_MODES } from '../lib/postgres-tls.ts'
+import { type Env, resolveSecret } from './secret.ts'
+
+export const STORE_FORM = 'a database such as postgres://user@host/name, or env:NAME or file:PATH of one'
+
+/** As it is written somewhere: the text, and what a relative `file:` of it starts from. */
+type Written = { text: string; directory: string; env: Env }
+
+/** `isLiteral`: its password stands in the file itself. No problem holds what was written, which may have a password in it. */
+type Read = { url: string; isLiteral: boolean } | { problem: string }
+
+export const readStoreUrl = ({ text, directory, env }: Written): Read => {
+  const resolved = resolveSecret(text, env, directory)
+  if ('problem' in resolved) return resolved
+  const url = URL.parse(resolved.value.trim())
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.hostname === '' || url.pathname.length < 2)
+    return { problem: `found something else, allowed: ${STORE_FORM}` }
+  const mode = url.searchParams.get('sslmode') ?? undefined
+  if (mode !== undefined && !SSL_MODES.some((each) => each === mode))
+    return { problem: `found an unknown sslmode, allowed: ${SSL_MODES.join(', ')}` }
+  if (isTooOpen(url.hostname, mode))
+    return {
+      problem: `found ${url.hostname}, which is no private address, without TLS; add ?sslmode=verify-full (or require, which does not check whose certificate it is)`,
+    }
+  url.protocol = 'postgres:'
+  return { url: url.href, isLiteral: resolved.literal && url.password !== '' }
+}
+
+/** A database in words: what tells it from another, and nothing that opens it. */
+export const shownStore = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return `postgres://${host}${pathname}`
+}
