@@ -422,9 +422,11 @@ BEGIN
       SELECT g.row, g.id, g.key_id, g.model, g.wire, g.stream, g.started_at, g.input_estimate, g.reserved, g.address, g.tag,
         g.budgets, g.held, g.held_micro_usd, x.ended_at, x.outcome, x.status, x.error_code, x.provider, x.account,
         x.upstream_model, x.provider_wire, x.attempts, x.first_byte_ms, x.total_ms, x.input, x.cache_read, x.cache_write,
-        x.output, x.reasoning, x.estimated, x.cost_micro_usd, x.fees_micro_usd, x.raw_usage, x.trail, x.dropped,
-        x.server_tools, x.alone, x.tokens, x.counted
-      FROM gone g JOIN json_to_recordset(p_ended::json) AS x (id text, ended_at bigint, outcome text, status bigint,
+        x.output, x.reasoning, x.estimated, x.fees_micro_usd, x.raw_usage, x.trail, x.dropped, x.server_tools, x.alone,
+        x.counted, w.id IS NOT NULL AS was, CASE WHEN w.id IS NULL THEN x.tokens ELSE 0 END AS tokens,
+        CASE WHEN w.id IS NULL THEN x.cost_micro_usd ELSE 0 END AS cost_micro_usd
+      -- Granted once more by an attempt that came after its end: it only lets go.
+      FROM gone g LEFT JOIN exchanges w ON w.id = g.id JOIN json_to_recordset(p_ended::json) AS x (id text, ended_at bigint, outcome text, status bigint,
         error_code text, provider text, account text, upstream_model text, provider_wire text, attempts bigint,
         first_byte_ms bigint, total_ms bigint, input bigint, cache_read bigint, cache_write bigint, output bigint,
         reasoning bigint, estimated boolean, cost_micro_usd bigint, fees_micro_usd bigint, raw_usage text, trail text,
@@ -440,7 +442,7 @@ BEGIN
         e.cost_micro_usd, e.fees_micro_usd, e.raw_usage, e.trail, e.dropped,
         sluice_sum(k.tokens_total - k.tokens_used, -sum(e.tokens) OVER (PARTITION BY e.key_id ORDER BY e.row)),
         e.server_tools, e.alone
-      FROM ended e LEFT JOIN keys k ON k.id = e.key_id
+      FROM ended e LEFT JOIN keys k ON k.id = e.key_id WHERE NOT e.was
       RETURNING id
     ), charged AS (
       UPDATE keys k SET tokens_used = sluice_sum(k.tokens_used, s.tokens), tokens_held = greatest(k.tokens_held - s.held, 0)::bigint,
