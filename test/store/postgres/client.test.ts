@@ -1,7 +1,7 @@
 // The client of PostgreSQL against a real server: what comes back, and what is known of a statement that failed.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
@@ -249,6 +249,9 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     const certificate = `${folder}.crt`
     const key = `${folder}.key`
     writeFileSync(certificate, SELF_SIGNED.cert)
+    ends.push(async () => {
+      for (const path of [certificate, key]) rmSync(path, { force: true })
+    })
     writeFileSync(key, SELF_SIGNED.key)
     chmodSync(key, 0o600)
     chmodSync(certificate, 0o644)
