@@ -4,11 +4,11 @@ import { type Alerts, createAlerts } from './alerts/alerts.ts'
 import { createFailures, type Failures } from './alerts/failures.ts'
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { ReloadAnswer } from './config/reloaded.ts'
-import { createSettings, type Settings, zoneIn } from './config/settings.ts'
+import { createSettings, gatewayBudget, type Settings, zoneIn } from './config/settings.ts'
 import type { Config } from './config.ts'
 import { createCredentials } from './entries/credentials.ts'
 import { createEntries, type Entries } from './entries/entries.ts'
-import { GATEWAY, isSameBudget, termsOf } from './keys/budget.ts'
+import { GATEWAY, isSameBudget } from './keys/budget.ts'
 import type { Actor } from './keys/key.ts'
 import type { Prices } from './ledger/cost.ts'
 import { createLedger } from './ledger/create.ts'
@@ -311,9 +311,12 @@ export const countEnded = (gateway: Gateway, exchange: Ended, summary: Summary):
 /** Who changes what the configuration says, in the audit. */
 const CONFIGURATION: Actor = { kind: 'system', id: 'configuration' }
 
-/** The budget of the whole gateway as the configuration has it. What was used of it stays where only its terms change. */
+/**
+ * The budget of the whole gateway as the configuration has it, or as it was set at run time. What was used of it stays where
+ * only its terms change.
+ */
 export const setBudget = async ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): Promise<void> => {
-  const terms = budget === undefined ? null : termsOf(budget)
+  const terms = await gatewayBudget(budget, store.settings)
   const known = store.budgets.get(GATEWAY)
   const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
   if (!same) await store.budgets.set(GATEWAY, terms, CONFIGURATION)

@@ -21,7 +21,20 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['alerts', 'keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],
   config: ['alerts', 'catalogue', 'provider', 'keys', 'members', 'admin-api', 'ir', 'lib'],
   demo: ['ir', 'lib'],
-  observe: ['admin-api', 'relay', 'ledger', 'store', 'keys', 'catalogue', 'config', 'ir', 'errors', 'lib', 'version'],
+  observe: [
+    'admin-api',
+    'relay',
+    'ledger',
+    'store',
+    'keys',
+    'members',
+    'catalogue',
+    'config',
+    'ir',
+    'errors',
+    'lib',
+    'version',
+  ],
 }
 
 /** Folders whose files are not held to a list, and what they must stay away from all the same. */

@@ -94,6 +94,8 @@ export const CONTRACT = {
     output: S.Session,
   },
   'members.list': { output: list(S.Member) },
+  'members.sessions': { output: list(S.MemberSession) },
+  'members.end-session': { params: Id, output: Done },
   'members.invite': {
     body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits), ...Belonging }),
     output: Invited,
@@ -129,7 +131,14 @@ export const CONTRACT = {
     output: S.Team,
   },
   'teams.remove': { params: Id, output: Done },
+  'teams.add-member': { params: input({ id: Given, member: Given }), output: S.Team },
+  'teams.remove-member': { params: input({ id: Given, member: Given }), output: S.Team },
   'budgets.list': { output: list(S.OwnedBudget) },
+  'budgets.put': {
+    params: Id,
+    body: input({ budget: Nullable(S.BudgetTerms) }),
+    output: Type.Object({ budget: Nullable(S.Budget) }),
+  },
   'budgets.reset': { params: Id, output: S.Budget },
   'keys.list': {
     query: input({

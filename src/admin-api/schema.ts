@@ -112,8 +112,10 @@ export const Team = Type.Object({
   created_at: Time,
 })
 
-/** A budget with its owner; `owner` is null for the gateway's. */
+/** A budget with its owner; `owner` is null for the gateway's. `managed`: what the file says is changed there. */
 export const OwnedBudget = Type.Object({
+  id: Type.String({ description: '`gateway`, or `key:`, `member:` or `team:` and the id of its owner.' }),
+  managed: oneOf(['file', 'store']),
   kind: oneOf(['key', 'member', 'team', 'gateway']),
   owner: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
   budget: Budget,
@@ -158,6 +160,17 @@ export const Session = Type.Object({
 export const OwnSession = Type.Object({
   id: Type.String(),
   current: Type.Boolean({ description: 'The one that asks.' }),
+  address: Nullable(Type.String()),
+  agent: Nullable(Type.String()),
+  created_at: Time,
+  seen_at: Time,
+  expires_at: Time,
+})
+
+/** A session of any member's. */
+export const MemberSession = Type.Object({
+  id: Type.String(),
+  member: Type.Object({ id: Type.String(), name: Type.String() }),
   address: Nullable(Type.String()),
   agent: Nullable(Type.String()),
   created_at: Time,
@@ -654,6 +667,7 @@ export type Invitation = Static<typeof Invitation>
 export type RateLimits = Static<typeof RateLimits>
 export type Session = Static<typeof Session>
 export type OwnSession = Static<typeof OwnSession>
+export type MemberSession = Static<typeof MemberSession>
 export type KeyStatus = Static<typeof KeyStatus>
 export type Key = Static<typeof Key>
 export type ListedKey = Static<typeof ListedKey>

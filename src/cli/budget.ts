@@ -1,11 +1,8 @@
 // Budgets as the command line takes and shows them.
 
 import type { Budget } from '../admin-api/schema.ts'
-import type { Config } from '../config.ts'
-import { type BudgetId, type BudgetTerms, termsOf } from '../keys/budget.ts'
+import { type BudgetTerms, termsOf } from '../keys/budget.ts'
 import { RENEWALS } from '../keys/renewal.ts'
-import { shownBudgetOf } from '../observe/shown.ts'
-import type { Store } from '../store/store.ts'
 import { type Io, printJson, usageError } from './io.ts'
 import { readCount } from './read.ts'
 import { grouped, usd } from './table.ts'
@@ -43,11 +40,13 @@ export const BUDGET_FLAGS = {
   'warn-at': { type: 'string', valueHint: 'LIST', description: 'With --budget: percent at which it is told (80,100)' },
 } as const
 
-/** Absent where none was named. */
+/** Absent where none was named; null: it is taken away. */
+export type BudgetChange = { budget?: BudgetTerms | null }
+
 export const readBudgetFlags = (args: {
   budget?: string | undefined
   'warn-at'?: string | undefined
-}): { budget?: BudgetTerms | null } => {
+}): BudgetChange => {
   const { budget, 'warn-at': marks } = args
   if (budget === undefined && marks !== undefined) throw usageError('--warn-at goes with --budget.')
   return budget === undefined ? {} : { budget: readBudget('--budget', budget, marks) }
@@ -67,11 +66,13 @@ export const budgetShort = (budget: Budget): string =>
 const amountOf = ({ usd: money, tokens }: Budget): string =>
   money === null ? `${grouped(tokens ?? 0)} tokens` : `${usd(Math.round(money * 1e6))} USD`
 
-type Told = { args: { json?: boolean | undefined }; config: Config; io: Io }
-
-/** What somebody may use, after it was set or as it is. */
-export const printBudget = (name: string, id: BudgetId, { budgets }: Store, { args, config, io }: Told): void => {
-  const budget = shownBudgetOf(id, { now: io.now(), calendar: config.calendar, budgets })
-  if (args.json) printJson(io, { name, budget })
+/** What somebody may use. */
+export const printBudget = (
+  name: string,
+  budget: Budget | null,
+  told: { json?: boolean | undefined },
+  io: Io,
+): void => {
+  if (told.json) printJson(io, { name, budget })
   else io.out(budget === null ? `${name} has no budget.` : `${name}: ${budgetLine(budget)}`)
 }

@@ -1,44 +1,25 @@
-// `members`: who may sign in to the dashboard. Whom they let in is decided by people, not tokens: a server's members can
-// be listed from elsewhere, and changed in its dashboard or on its own machine.
+// `members`: who may sign in to the dashboard. Whom to let in is decided by people, not tokens: a server's members can be listed
+// from elsewhere, and be given budgets; they are invited and removed in its dashboard or on its own machine.
 
-import type * as S from '../admin-api/schema.ts'
 import { adminOriginOf } from '../config/origin.ts'
-import type { Config } from '../config.ts'
-import { budgetOf } from '../keys/budget.ts'
-import { iso, isoOrNull } from '../lib/iso-time.ts'
-import { DEFAULT_LIMITS, type Member } from '../members/member.ts'
+import { iso } from '../lib/iso-time.ts'
+import { DEFAULT_LIMITS } from '../members/member.ts'
 import { createMembership } from '../members/membership.ts'
-import { shownBudgetOf } from '../observe/shown.ts'
-import type { Store } from '../store/store.ts'
-import { addressIn, BACKEND_FLAGS, serverAddress, type Where } from './backend.ts'
-import { BUDGET_FLAGS, budgetShort, printBudget, readBudgetFlags } from './budget.ts'
+import { addressIn, BACKEND_FLAGS } from './backend.ts'
+import { BUDGET_FLAGS, budgetShort, readBudgetFlags } from './budget.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from './data.ts'
-import { CLI_ACTOR, EXIT, failure, type Io, printJson, usageError } from './io.ts'
+import { CLI_ACTOR, EXIT, printJson, usageError } from './io.ts'
+import { openPeople } from './open-people.ts'
+import { budgetCommand, budgetIdOf, named, onlyHere } from './people.ts'
 import { columns } from './table.ts'
-
-type Shown = {
-  id: string
-  name: string
-  role: string
-  status: string
-  team: string | null
-  budget: S.Budget | null
-  keys: number
-  created_at: string
-  invitation_expires_at: string | null
-}
 
 export const membersList = command({
   name: 'list',
   summary: 'List those who may sign in to the dashboard, and those invited',
   args: { ...BACKEND_FLAGS, ...JSON_FLAG },
   run: async (args, io) => {
-    const address = serverAddress(args, io)
-    const members =
-      address === undefined
-        ? await shownHere(args, io)
-        : (await (await import('./remote.ts')).remoteMembers(address)).map(shownOf)
+    const members = await (await openPeople(args, io)).members()
     if (args.json) printJson(io, members)
     else if (members.length === 0)
       io.out('There are no members; "sluice serve" prints a link to set up the first admin.')
@@ -121,7 +102,7 @@ export const membersRemove = command({
   run: (args, io) => {
     onlyHere(args, io)
     return withStore(requireData(args, io), io, 'read', async (store) => {
-      const { id, name } = await namedMember(store, args.name)
+      const { id, name } = named('member', await store.members.list(), args.name)
       await store.members.remove(id, args['keep-keys'] ? 'keep' : 'revoke', CLI_ACTOR)
       io.out(`${name} is removed${args['keep-keys'] ? '' : ', and their keys are revoked'}.`)
       return EXIT.ok
@@ -132,64 +113,12 @@ export const membersRemove = command({
 export const membersBudget = command({
   name: 'budget',
   summary: 'Show what a member may use, or set it',
-  args: {
-    name: NAME,
-    ...BUDGET_FLAGS,
-    ...DATA_FLAGS,
-    ...JSON_FLAG,
-  },
+  args: { name: NAME, ...BUDGET_FLAGS, ...BACKEND_FLAGS, ...JSON_FLAG },
   examples: ['sluice members budget Dara', 'sluice members budget Dara --budget 20usd/month --warn-at 50,80,100'],
-  run: (args, io) => {
-    onlyHere(args, io)
-    const config = requireData(args, io)
+  run: async (args, io) => {
     const change = readBudgetFlags(args)
-    return withStore(config, io, 'read', async (store) => {
-      const { id, name } = await namedMember(store, args.name)
-      if (change.budget !== undefined) await store.members.update(id, change, CLI_ACTOR)
-      printBudget(name, budgetOf('member', id), store, { args, config, io })
-      return EXIT.ok
-    })
+    const people = await openPeople(args, io)
+    const member = named('member', await people.members(), args.name)
+    return budgetCommand(people, { id: budgetIdOf('member', member), name: member.name }, change, args, io)
   },
-})
-
-export const onlyHere = (where: { config?: string | undefined; data?: string | undefined }, { env }: Io): void => {
-  if (where.config !== undefined || where.data !== undefined || !env.SLUICE_SERVER) return
-  throw usageError(
-    "SLUICE_SERVER is set, and a token lets nobody in or out: use that server's dashboard, or name a data directory here with --data.",
-  )
-}
-
-export const namedMember = async (store: Store, name: string): Promise<Member> => {
-  const members = await store.members.list()
-  const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
-  if (found !== undefined) return found
-  const there = members.map((member) => member.name).join(', ')
-  throw failure(`There is no member "${name}"${there === '' ? '' : `; there are: ${there}`}.`)
-}
-
-const shownHere = (where: Where, io: Io): Promise<Shown[]> => {
-  const config = requireData(where, io)
-  return withStore(config, io, 'read', (store) => shownMembers(store, config, io))
-}
-
-const shownMembers = async (store: Store, { calendar }: Config, io: Io): Promise<Shown[]> => {
-  const keys = store.keys.list()
-  const terms = { now: io.now(), calendar, budgets: store.budgets }
-  const teams = new Map((await store.teams.list()).map(({ id, name }) => [id, name]))
-  return (await store.members.list()).map((member) => ({
-    id: member.id,
-    name: member.name,
-    role: member.role,
-    status: member.active ? 'active' : 'invited',
-    keys: keys.filter(({ ownerId, purpose }) => ownerId === member.id && purpose === undefined).length,
-    team: teams.get(member.teamId ?? '') ?? null,
-    budget: shownBudgetOf(budgetOf('member', member.id), terms),
-    created_at: iso(member.createdAt),
-    invitation_expires_at: isoOrNull(member.invitationExpiresAt),
-  }))
-}
-
-const shownOf = ({ id, name, role, status, team, budget, keys, ...times }: S.Member): Shown => ({
-  ...{ id, name, role, status, team: team?.name ?? null, budget, keys },
-  ...{ created_at: times.created_at, invitation_expires_at: times.invitation_expires_at },
 })

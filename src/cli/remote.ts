@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
-import type { Account, AlertReceiver, AlertTest, Member } from '../admin-api/schema.ts'
+import type { Account, AlertReceiver, AlertTest } from '../admin-api/schema.ts'
 import { type JsonObject, parseJson } from '../ir/json.ts'
 import { writtenBudget } from '../keys/budget.ts'
 import { calendarOf, UTC } from '../lib/calendar.ts'
@@ -103,9 +103,6 @@ export const remoteReceivers = async (address: ServerAddress): Promise<AlertRece
 export const testReceivers = async (address: ServerAddress, receiver?: string): Promise<AlertTest[]> =>
   (await callServer(address, 'alerts.test', receiver === undefined ? {} : { receiver })).items
 
-export const remoteMembers = async (address: ServerAddress): Promise<Member[]> =>
-  (await callServer(address, 'members.list')).items
-
 /** One call of the admin API, its failures in sentences. */
 export const remoteCall = <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> =>
   callServer(address, name, input)
@@ -124,13 +121,15 @@ const callServer = async <N extends RouteName>(address: ServerAddress, name: N, 
     )
   }
   const key = keyOf(input)
+  if (status === 404 && refused?.code === 'not_found' && OF_OTHERS.test(name)) throw failure(refused.message)
   if (status === 404 && refused?.code === 'not_found' && key !== undefined) throw failure(noSuchKey(key))
-  if (status === 404 && refused?.code === 'not_found' && /^(?:accounts|entries)\./.test(name))
-    throw failure(refused.message)
   if (status === 400 && refused !== undefined) throw usageError(refused.message)
   if (refused !== undefined && status !== 404 && status !== 405) throw failure(refused.message)
   throw failure(await mismatch(address, status))
 }
+
+/** What is about something else than a key. */
+const OF_OTHERS = /^(?:accounts|entries|members|teams|budgets)\./
 
 const send = <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
   const { method, path, body } = adminRequest(name, input)

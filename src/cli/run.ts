@@ -15,6 +15,7 @@ import { configInit } from './config/init.ts'
 import { configSchema } from './config/schema.ts'
 import { connect } from './connect.ts'
 import { demo } from './demo.ts'
+import { budget } from './gateway-budget.ts'
 import { health } from './health.ts'
 import { commandHelp, groupHelp, rootHelp } from './help.ts'
 import { EXIT, type Io, isUsageError, usageError } from './io.ts'
@@ -30,6 +31,7 @@ import { models } from './models.ts'
 import { reload } from './reload.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
+import { sessionsEnd, sessionsList } from './sessions.ts'
 import { teamsAdd, teamsBudget, teamsCreate, teamsLeave, teamsList, teamsRemove } from './teams.ts'
 import { usage } from './usage.ts'
 import { version } from './version.ts'
@@ -57,6 +59,8 @@ export const COMMANDS: (Command | Group)[] = [
     summary: 'Groups of members, and what each may use',
     commands: [teamsList, teamsCreate, teamsAdd, teamsLeave, teamsBudget, teamsRemove],
   },
+  budget,
+  { name: 'sessions', summary: 'Who is signed in to the dashboard', commands: [sessionsList, sessionsEnd] },
   { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
   {
     name: 'config',

@@ -3,7 +3,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { MOST_SESSION_DAYS } from '../admin-api/bounds.ts'
+import { BudgetTerms as WrittenTerms } from '../admin-api/schema.ts'
 import type { Config } from '../config.ts'
+import { type BudgetTerms, termsOf } from '../keys/budget.ts'
 import type { Actor } from '../keys/key.ts'
 import { createInOrder } from '../lib/in-order.ts'
 import { DAY_MS } from '../lib/spans.ts'
@@ -97,6 +99,20 @@ export const createSettings = async (config: Config, store: SettingStore): Promi
       }),
   }
 }
+
+/**
+ * The budget of the whole gateway in force: as the configuration says, else as it was set at run time; null: there is none.
+ */
+export const gatewayBudget = async (
+  written: Config['budget'],
+  store: Pick<SettingStore, 'read'>,
+): Promise<BudgetTerms | null> => {
+  const budget = written ?? (await store.read())[GATEWAY_BUDGET]
+  return Value.Check(WrittenTerms, budget) ? termsOf(budget) : null
+}
+
+/** What it is called among the settings. */
+export const GATEWAY_BUDGET = 'budget'
 
 const Zone = Type.Object({ zone: Type.String(), since: Type.String(), before: Type.String() })
 

@@ -171,8 +171,8 @@ export type SessionStore = {
    */
   prove(hash: string, by: { memberId: string; passwordHash: string; told: boolean }): Promise<boolean>
   close(hash: string): Promise<void>
-  /** One of their own, by its id; in the audit. Throws `not_found`. */
-  end(memberId: string, id: string): Promise<void>
+  /** One of theirs, by its id; in the audit, as their own doing where nobody else is named. Throws `not_found`. */
+  end(memberId: string, id: string, by?: Actor): Promise<void>
   /** Their own doing; in the audit. */
   closeAll(memberId: string): Promise<void>
   /** Removes those that ended before. */

@@ -10,6 +10,7 @@ import { nextRenewal } from '../keys/renewal.ts'
 import { statusOf } from '../keys/status.ts'
 import type { Calendar } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
+import { type Member, type StoredSession, sessionId } from '../members/member.ts'
 import type { Figures } from '../store/figures.ts'
 
 /** A key without what only a running server knows. */
@@ -120,6 +121,17 @@ export const shownModel = (model: Model): ShownModel => ({
     image: shownKind(model.price.image),
     as_of: model.price.asOf ?? null,
   },
+})
+
+/** A session as others than its owner see it. */
+export const memberSession = (member: Pick<Member, 'id' | 'name'>, of: StoredSession): S.MemberSession => ({
+  id: sessionId(of.hash),
+  member: { id: member.id, name: member.name },
+  address: of.address ?? null,
+  agent: of.agent ?? null,
+  created_at: iso(of.createdAt),
+  seen_at: iso(of.seenAt),
+  expires_at: iso(of.expiresAt),
 })
 
 /** By whose days usage is counted. */

@@ -63,7 +63,7 @@ describe('teams', () => {
   })
 
   test('that are not there take nobody', async () => {
-    const { member } = await desk.join('Chan', 'member')
+    const { member } = await desk.join('Someone with a budget', 'member')
     const refused = await desk.request('members.update', desk.admin, { id: member.id, team: 'team_none' })
     expect([refused.status, await faultOf(refused)]).toEqual([400, 'team'])
   })
@@ -175,5 +175,45 @@ describe('a member', () => {
     for (const wider of [{ usd: 1.5, renews: 'day' }, { usd: 1 }, { tokens: 1, renews: 'day' }, null])
       expect((await change(wider)).status).toBe(403)
     expect((await desk.call('keys.get', person, { id: key.id })).budget).toMatchObject({ usd: 1, renews: 'day' })
+  })
+})
+
+describe('budgets', () => {
+  const set = (id: string, budget: object | null) => desk.request('budgets.put', desk.admin, { id, budget })
+
+  test('are set for whoever there is, and for nobody else', async () => {
+    const team = await newTeam()
+    const { member } = await desk.join('Chan', 'member')
+    const { key } = await desk.call('keys.create', desk.admin, { label: 'k', tokens_total: 10 })
+    for (const id of [`team:${team.id}`, `member:${member.id}`, `key:${key.id}`, GATEWAY]) {
+      expect((await set(id, { tokens: 5 })).status).toBe(200)
+      expect(desk.server.gateway.store.budgets.get(id)?.amount).toBe(5)
+      expect((await set(id, null)).status).toBe(200)
+      expect(desk.server.gateway.store.budgets.get(id)).toBeUndefined()
+    }
+    for (const id of ['team:x', 'member:x', 'key:x', 'x']) expect((await set(id, { tokens: 5 })).status).toBe(404)
+    expect((await set(GATEWAY, {})).status).toBe(400)
+  })
+
+  test('of revoked keys are in no list', async () => {
+    const made = { label: 'gone', tokens_total: 10, budget: { tokens: 5 } }
+    const { key } = await desk.call('keys.create', desk.admin, made)
+    const listed = async () => (await desk.call('budgets.list', desk.admin)).items.map(({ id }) => id)
+    expect(await listed()).toContain(`key:${key.id}`)
+    await desk.call('keys.revoke', desk.admin, { id: key.id })
+    expect(await listed()).not.toContain(`key:${key.id}`)
+    expect((await set(`key:${key.id}`, { tokens: 9 })).status).toBe(404)
+  })
+
+  test("of the gateway is the file's where the file says it", async () => {
+    const configured = await startDesk({ config: { budget: { usd: 3 } } })
+    try {
+      const refused = await configured.request('budgets.put', configured.admin, { id: GATEWAY, budget: { usd: 9 } })
+      expect(refused.status).toBe(400)
+      const { items } = await configured.call('budgets.list', configured.admin)
+      expect(items).toMatchObject([{ id: GATEWAY, managed: 'file', budget: { usd: 3 } }])
+    } finally {
+      await configured.stop()
+    }
   })
 })

@@ -1,7 +1,7 @@
 // A gateway before the demo providers, as a newcomer starts it, with its setup link at hand: the compiled file when
 // SLUICE_BINARY names it, else in this process.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, problemLine } from '../../src/config.ts'
@@ -12,10 +12,17 @@ import { silentLog } from '../support/silent-log.ts'
 
 export type Started = { url: string; setupLink: string; stop(): Promise<void> }
 
-/** `empty`: no vendor is configured. */
-export const startDashboard = async ({ empty = false } = {}): Promise<Started> => {
+/** `empty`: no vendor is configured. `file`: what sluice.yaml says. */
+export const startDashboard = async ({
+  empty = false,
+  file,
+}: {
+  empty?: boolean
+  file?: string | undefined
+} = {}): Promise<Started> => {
   const providers = await startDemoProviders({ delayMs: 4, record: 0 })
   const directory = mkdtempSync(join(tmpdir(), 'sluice-page-'))
+  if (file !== undefined) writeFileSync(join(directory, 'sluice.yaml'), file)
   const running = await (BINARY === undefined ? startHere : startThere)(directory, empty ? {} : providers.env)
   return {
     ...running,

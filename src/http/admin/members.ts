@@ -7,14 +7,18 @@ import type { Gateway } from '../../gateway.ts'
 import { namedServerTools } from '../../ir/server-tools.ts'
 import { termsOf } from '../../keys/budget.ts'
 import { iso } from '../../lib/iso-time.ts'
-import { DEFAULT_LIMITS, type Member, type MemberLimits, type MemberPatch } from '../../members/member.ts'
+import { DEFAULT_LIMITS, type Member, type MemberLimits, type MemberPatch, sessionId } from '../../members/member.ts'
 import { cleanName, type Invited } from '../../members/membership.ts'
+import { memberSession } from '../../observe/shown.ts'
 import { actorOf, type Part, requireProof } from './call.ts'
 import { catalogueModels } from './key-models.ts'
+import { revokePlaygroundOf } from './playground.ts'
 import { memberView } from './view.ts'
 
 export const members: Part<
   | 'members.list'
+  | 'members.sessions'
+  | 'members.end-session'
   | 'members.invite'
   | 'members.update'
   | 'members.renew-invitation'
@@ -36,6 +40,17 @@ export const members: Part<
       }),
     )
     return { items }
+  },
+  'members.sessions': async ({ gateway }) => ({
+    items: (await sessionsOfAll(gateway)).map(({ member, session }) => memberSession(member, session)),
+  }),
+  'members.end-session': async ({ gateway, caller }, { id }) => {
+    const found = (await sessionsOfAll(gateway)).find(({ session }) => sessionId(session.hash) === id)
+    if (found === undefined) throw new GatewayError('not_found', 'There is no such session (any more).')
+    await gateway.store.sessions.end(found.member.id, id, actorOf(caller))
+    // Which session it was made in is not kept: the page of another makes a new one.
+    await revokePlaygroundOf(gateway, found.member.id, actorOf(caller))
+    return { done: true }
   },
   'members.invite': async ({ gateway, caller }, { name, role, limits, ...more }) => {
     const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits), ...belongingOf(more) }
@@ -64,6 +79,12 @@ export const members: Part<
     await gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }
   },
+}
+
+const sessionsOfAll = async ({ store, membership }: Gateway) => {
+  const members = await store.members.list()
+  const sessions = await Promise.all(members.map(({ id }) => membership.sessionsOf(id)))
+  return members.flatMap((member, index) => (sessions[index] ?? []).map((session) => ({ member, session })))
 }
 
 /** Of which team they are, and what they may use. */

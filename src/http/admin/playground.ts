@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import type { Key } from '../../keys/key.ts'
+import type { Actor, Key } from '../../keys/key.ts'
 import { createInOrder } from '../../lib/in-order.ts'
 import { iso } from '../../lib/iso-time.ts'
 import type { Member } from '../../members/member.ts'
@@ -56,11 +56,14 @@ const tokensFor = (gateway: Gateway, { role, limits }: Member, own: readonly Key
 }
 
 /** Those of whoever asks that are in force. */
-export const revokePlayground = async ({ store, clock }: Gateway, caller: Caller): Promise<void> => {
-  if (caller.kind !== 'session') return
+export const revokePlayground = async (gateway: Gateway, caller: Caller): Promise<void> => {
+  if (caller.kind === 'session') await revokePlaygroundOf(gateway, caller.session.member.id, actorOf(caller))
+}
+
+export const revokePlaygroundOf = async ({ store, clock }: Gateway, memberId: string, actor: Actor): Promise<void> => {
   const now = clock()
   for (const { id, ownerId, purpose, revokedAt, expiresAt } of store.keys.list()) {
-    if (purpose !== 'playground' || ownerId !== caller.session.member.id) continue
-    if (revokedAt === undefined && expiresAt > now) await store.keys.revoke(id, actorOf(caller))
+    if (purpose !== 'playground' || ownerId !== memberId) continue
+    if (revokedAt === undefined && expiresAt > now) await store.keys.revoke(id, actor)
   }
 }

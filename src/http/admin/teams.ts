@@ -1,18 +1,27 @@
 // Teams, and the budgets of all that has one.
 
 import type * as S from '../../admin-api/schema.ts'
-import { GatewayError } from '../../errors.ts'
+import { GATEWAY_BUDGET } from '../../config/settings.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import { type Budget, budgetOf, GATEWAY, ownerOfBudget, termsOf } from '../../keys/budget.ts'
+import { type Budget, budgetOf, GATEWAY, ownerOfBudget, termsOf, writtenBudget } from '../../keys/budget.ts'
 import { iso } from '../../lib/iso-time.ts'
-import type { Team } from '../../members/member.ts'
+import type { Member, Team } from '../../members/member.ts'
 import { cleanName } from '../../members/membership.ts'
 import { shownBudget, shownBudgetOf } from '../../observe/shown.ts'
 import { actorOf, type Call, keysOf, limitedMember, type Part } from './call.ts'
 import { termsOfGateway } from './view.ts'
 
 export const teams: Part<
-  'teams.list' | 'teams.create' | 'teams.update' | 'teams.remove' | 'budgets.list' | 'budgets.reset'
+  | 'teams.list'
+  | 'teams.create'
+  | 'teams.update'
+  | 'teams.remove'
+  | 'teams.add-member'
+  | 'teams.remove-member'
+  | 'budgets.list'
+  | 'budgets.put'
+  | 'budgets.reset'
 > = {
   'teams.list': async ({ gateway }) => ({
     items: (await gateway.store.teams.list()).map(await viewer(gateway)),
@@ -34,9 +43,35 @@ export const teams: Part<
     await gateway.store.teams.remove(id, actorOf(caller))
     return { done: true }
   },
+  'teams.add-member': async ({ gateway, caller }, { id, member }) => {
+    const team = await requireTeam(gateway, id)
+    await requireMember(gateway, member)
+    await gateway.store.members.update(member, { teamId: id }, actorOf(caller))
+    return (await viewer(gateway))(team)
+  },
+  'teams.remove-member': async ({ gateway, caller }, { id, member }) => {
+    const team = await requireTeam(gateway, id)
+    const { name, teamId } = await requireMember(gateway, member)
+    if (teamId !== id) throw new GatewayError('not_found', `${name} is not in the team ${team.name}.`)
+    await gateway.store.members.update(member, { teamId: null }, actorOf(caller))
+    return (await viewer(gateway))(team)
+  },
   'budgets.list': async (call) => ({
     items: await Promise.all(budgetsOf(call).map((budget) => ownedView(call.gateway, budget))),
   }),
+  'budgets.put': async ({ gateway, caller }, { id, budget: written }) => {
+    const { store } = gateway
+    await requireOwner(gateway, id)
+    const terms = written && termsOf(written)
+    if (id === GATEWAY) {
+      if (gateway.config.budget !== undefined)
+        throw invalidRequest('budget: the configuration file sets it: change it there.', 'budget')
+      await store.settings.write({ [GATEWAY_BUDGET]: terms && writtenBudget(terms) }, actorOf(caller))
+    }
+    await store.budgets.set(id, terms, actorOf(caller))
+    const budget = store.budgets.get(id)
+    return { budget: budget === undefined ? null : shownBudget(budget, termsOfGateway(gateway)) }
+  },
   'budgets.reset': async ({ gateway, caller }, { id }) => {
     if (gateway.store.budgets.get(id) === undefined) throw new GatewayError('not_found', 'There is no such budget.')
     await gateway.store.budgets.renew(id, actorOf(caller))
@@ -66,9 +101,41 @@ const viewer = async (gateway: Gateway): Promise<(team: Team) => S.Team> => {
 const budgetsOf = (call: Call): Budget[] => {
   const { budgets } = call.gateway.store
   const member = limitedMember(call.caller)
-  if (member === undefined) return budgets.list().toSorted(widestFirst)
+  if (member === undefined)
+    return budgets
+      .list()
+      .filter((budget) => isOfUse(call.gateway, budget))
+      .toSorted(widestFirst)
   const own = new Set([{ id: '', ownerId: member.id }, ...keysOf(call)].flatMap((key) => [...budgets.of(key)]))
   return [...own].filter(({ id }) => id !== GATEWAY).toSorted(widestFirst)
+}
+
+/** What a revoked key might have used is over. */
+const isOfUse = ({ store }: Gateway, budget: Budget): boolean => {
+  const { kind, id } = ownerOfBudget(budget.id)
+  return kind !== 'key' || store.keys.get(id)?.revokedAt === undefined
+}
+
+const requireTeam = async ({ store }: Gateway, id: string): Promise<Team> => {
+  const team = await store.teams.get(id)
+  if (team === undefined) throw new GatewayError('not_found', 'There is no such team.')
+  return team
+}
+
+const requireMember = async ({ store }: Gateway, id: string): Promise<Member> => {
+  const member = await store.members.get(id)
+  if (member === undefined) throw new GatewayError('not_found', 'There is no such member.')
+  return member
+}
+
+/** Throws `not_found` for a budget that nobody could have. */
+const requireOwner = async (gateway: Gateway, budget: string): Promise<void> => {
+  if (budget === GATEWAY) return
+  const { kind, id } = ownerOfBudget(budget)
+  if (kind === 'team') await requireTeam(gateway, id)
+  else if (kind === 'member') await requireMember(gateway, id)
+  else if (kind !== 'key' || gateway.store.keys.get(id)?.revokedAt !== undefined || !gateway.store.keys.get(id))
+    throw new GatewayError('not_found', 'There is nobody and nothing that this could be the budget of.')
 }
 
 const ORDER = ['gateway', 'team', 'member', 'key']
@@ -79,7 +146,8 @@ const orderOf = ({ id }: Budget): number => ORDER.indexOf(ownerOfBudget(id).kind
 const ownedView = async (gateway: Gateway, budget: Budget): Promise<S.OwnedBudget> => {
   const { kind, id } = ownerOfBudget(budget.id)
   return {
-    kind,
+    ...{ id: budget.id, kind },
+    managed: kind === 'gateway' && gateway.config.budget !== undefined ? 'file' : 'store',
     owner: kind === 'gateway' ? null : { id, name: (await gateway.store.budgets.nameOf(budget.id)) ?? id },
     budget: shownBudget(budget, termsOfGateway(gateway)),
   }

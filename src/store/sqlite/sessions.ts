@@ -57,11 +57,11 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
     orm.transaction((tx) => {
       tx.delete(table).where(eq(table.hash, hash)).run()
     }),
-  end: (memberId, id) =>
-    change({ kind: 'member', id: memberId }, (tx, note) => {
+  end: (memberId, id, by) =>
+    change(by ?? { kind: 'member', id: memberId }, (tx, note) => {
       const own = tx.select().from(table).where(eq(table.memberId, memberId)).all()
       const row = own.find(({ hash }) => sessionId(hash) === id)
-      if (row === undefined) throw new GatewayError('not_found', 'There is no such session of yours (any more).')
+      if (row === undefined) throw new GatewayError('not_found', 'There is no such session (any more).')
       tx.delete(table).where(eq(table.hash, row.hash)).run()
       note('session.end', memberId, { from: row.address, agent: row.agent }, null)
     }),

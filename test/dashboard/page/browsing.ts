@@ -16,8 +16,8 @@ export const ADMIN = { name: 'Sophea', password: 'lock-gates-open-at-dawn' }
 export const describePage = (
   part: string,
   tests: (browsing: Browsing) => void,
-  /** `empty`: without a vendor, and before it is set up. */
-  options: { empty?: boolean } = {},
+  /** `empty`: without a vendor, and before it is set up. `file`: what sluice.yaml says. */
+  options: { empty?: boolean; file?: () => string } = {},
 ): void =>
   describe.skipIf(chromiumPath === undefined)(`the page: ${part}`, () => {
     setDefaultTimeout(120_000)
@@ -30,7 +30,7 @@ export const describePage = (
 
 type Browsing = Omit<ReturnType<typeof startBrowsing>, 'troubles'>
 
-const startBrowsing = ({ empty = false }: { empty?: boolean }) => {
+const startBrowsing = ({ empty = false, file }: { empty?: boolean; file?: () => string }) => {
   let started: Started
   let browser: Browser
   let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>
@@ -116,7 +116,7 @@ const startBrowsing = ({ empty = false }: { empty?: boolean }) => {
   const newContext = (): Promise<BrowserContext> => browser.newContext()
 
   beforeAll(async () => {
-    started = await startDashboard({ empty })
+    started = await startDashboard({ empty, file: file?.() })
     browser = await launchBrowser()
     if (empty) return
     signedIn = await visit(gateway.setupLink, async (page) => {

@@ -14,6 +14,7 @@ import { LIMITS, LimitFields } from '../ui/key-form.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Alerts } from './alerts.tsx'
+import { GatewayBudget } from './gateway-budget.tsx'
 import { OwnSessions } from './own-sessions.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { Tokens } from './tokens.tsx'
@@ -22,6 +23,7 @@ export const Settings = () => (
   <div class="stack">
     <PageHead title="Settings" lead={isAdmin.value ? undefined : `Signed in as ${session.value?.member?.name ?? ''}`} />
     {isAdmin.value && <General />}
+    {isAdmin.value && <GatewayBudget />}
     {isAdmin.value && <Alerts />}
     {isAdmin.value && <Tokens />}
     <OwnSessions />
