@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, Listed, Setup } from '../src/clients/client.ts'
-import { edited } from '../src/clients/edit.ts'
 import { CLIENTS } from '../src/clients/index.ts'
+import { filesFor } from '../src/clients/shown.ts'
 
 const GUIDES = join(import.meta.dir, '..', 'docs', 'guides')
 const BEGIN = '<!-- Made by "bun run guides" from src/clients; do not edit. -->'
@@ -24,17 +24,10 @@ const setupOf = ({ wire }: Client): Setup => {
 }
 
 const section = (client: Client): string => {
-  const { name, title, files, notes = [], tried, start } = client
+  const { name, title, notes = [], tried, start } = client
   const setup = setupOf(client)
   // Of no language: whoever takes the files out of a guide by theirs finds those that are to be copied.
-  const fences = files.map(({ shown, format, edits }) => {
-    const text = edited(
-      format,
-      '',
-      edits(setup).filter(({ value }) => value !== undefined),
-    )
-    return `\`${shown}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``
-  })
+  const fences = filesFor(client, setup).map(({ shown, text }) => `\`${shown}\`:\n\n\`\`\`text\n${text}\n\`\`\``)
   return [
     BEGIN,
     '## In one command',

@@ -240,6 +240,10 @@ export const CONTRACT = {
     output: S.Entry,
   },
   'entries.remove': { params: EntryId, output: Done },
+  'clients.list': {
+    query: input({ key: Given, origin: Type.String({ pattern: '^https?://[^\\s"\'`\\\\]{1,300}$' }) }),
+    output: list(S.ConnectedClient),
+  },
   'playground.key': { output: S.PlaygroundKey },
   reload: { output: S.Reloaded },
   'alerts.list': { output: list(S.AlertReceiver) },

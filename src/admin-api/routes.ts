@@ -82,6 +82,7 @@ export const ROUTES = {
   'entries.list': { method: 'GET', path: '/entries', access: 'admin' },
   'entries.put': { method: 'PUT', path: '/entries/:section/:name', access: 'admin', proof: true },
   'entries.remove': { method: 'DELETE', path: '/entries/:section/:name', access: 'admin', proof: true },
+  'clients.list': { method: 'GET', path: '/clients', access: 'member' },
   'playground.key': { method: 'POST', path: '/playground/key', access: 'session' },
   reload: { method: 'POST', path: '/reload', access: 'admin' },
   'alerts.list': { method: 'GET', path: '/alerts', access: 'admin' },

@@ -493,6 +493,15 @@ export const Catalogue = Type.Object({
   brands: Type.Array(Type.Object({ neutral: Type.String(), branded: Type.String() })),
 })
 
+/** What a client's own files say of this gateway, with `YOUR_KEY` for the secret, and what starts it. */
+export const ConnectedClient = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  files: Type.Array(Type.Object({ shown: Type.String(), text: Type.String() })),
+  start: Type.String(),
+  notes: Type.Array(Type.String()),
+})
+
 /**
  * One credential of a provider, without the credential. `base_url` has no user, password or query. `failures`: attempts
  * that failed since the last that did not, the first of them at `failing_since`. `trouble`: what only the owner can mend, an
@@ -667,6 +676,7 @@ export type Invitation = Static<typeof Invitation>
 export type RateLimits = Static<typeof RateLimits>
 export type Session = Static<typeof Session>
 export type OwnSession = Static<typeof OwnSession>
+export type ConnectedClient = Static<typeof ConnectedClient>
 export type MemberSession = Static<typeof MemberSession>
 export type KeyStatus = Static<typeof KeyStatus>
 export type Key = Static<typeof Key>

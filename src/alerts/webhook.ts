@@ -2,6 +2,7 @@
 // webhook-signature, by which its libraries check it and know one that came twice.
 
 import { createHmac } from 'node:crypto'
+import { retryAfterIn } from '../lib/retry-after.ts'
 import { codeOf } from '../lib/system-code.ts'
 import type { Alert, Sent, Webhook } from './alert.ts'
 import { bodyFor } from './body.ts'
@@ -27,7 +28,7 @@ export const sendToWebhook = async (
     const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
     await response.body?.cancel()
     if (response.ok) return { ok: true }
-    return { ok: false, words: refusal(response), retryAfterMs: retryAfter(response) }
+    return { ok: false, words: refusal(response), retryAfterMs: retryAfterIn(response.headers, Date.now()) }
   } catch (error) {
     const code = codeOf(error, 'unknown')
     return { ok: false, words: signal.aborted ? 'it did not answer in time' : `nothing answers there (${code})` }
@@ -38,11 +39,6 @@ const refusal = ({ status }: Response): string =>
   status >= 300 && status < 400
     ? `it sends on to another address (${status}): write that one as url`
     : `it answers ${status}`
-
-const retryAfter = ({ headers }: Response): number | undefined => {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined
-}
 
 /** A secret that begins with whsec_ holds the key's bytes in base64; any other is the key itself. */
 const signatureOf = (text: string, secret: string): string => {

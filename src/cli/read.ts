@@ -111,12 +111,14 @@ export const readServerTools = (flag: string, text: string): ServerTools => {
   )
 }
 
-export const readNetworks = (flag: string, text: string): string[] => {
+/** Null for `any`: from anywhere. */
+export const readNetworks = (flag: string, text: string): string[] | null => {
+  if (text.trim() === 'any') return null
   const networks = text.split(',').flatMap((part) => part.trim() || [])
   const wrong = networks.find((each) => !isNetwork(each))
   if (networks.length > 0 && networks.length <= MOST_NETWORKS && wrong === undefined) return networks
   throw usageError(
-    `${flag}: found "${wrong ?? text}", allowed: 1 to ${MOST_NETWORKS} addresses and networks, such as 203.0.113.7,10.0.0.0/8.`,
+    `${flag}: found "${wrong ?? text}", allowed: 1 to ${MOST_NETWORKS} addresses and networks, such as 203.0.113.7,10.0.0.0/8, or any.`,
   )
 }
 

@@ -28,7 +28,8 @@ export const reload = command({
     else if (refused) io.err(['Nothing is reloaded; the configuration is wrong:', ...answer.problems].join('\n'))
     else {
       const { changed, refused: fixed, overridden, warnings } = answer
-      io.out(changed.length === 0 ? 'Nothing has changed.' : `Changed: ${changed.join(', ')}.`)
+      if (changed.length > 0) io.out(`Changed: ${changed.join(', ')}.`)
+      else if (fixed.length === 0 && overridden.length === 0) io.out('Nothing has changed.')
       if (fixed.length > 0) io.out(`A restart is needed for: ${fixed.join(', ')}.`)
       if (overridden.length > 0) io.out(`The dashboard's settings override: ${overridden.join(', ')}.`)
       for (const warning of warnings) io.err(`warning: ${warning}`)

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { parseJson } from '../ir/json.ts'
+import { retryAfterIn } from '../lib/retry-after.ts'
 import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import { withRefusal } from '../wire/refusal/body.ts'
@@ -100,7 +101,7 @@ const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayEr
     response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId
   const told = new GatewayError(error.code, error.message, {
     ...optionsOf(error),
-    retryAfterMs: retryAfter(response.headers) ?? error.retryAfterMs,
+    retryAfterMs: retryAfterIn(response.headers, Date.now()) ?? error.retryAfterMs,
     provider: { ...error.provider, status: response.status, requestId },
   })
   return withRefusal(told, body)
@@ -108,18 +109,3 @@ const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayEr
 
 /** Some servers refuse a request for a stream with an event in place of a body. */
 const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '')
-
-/** `Retry-After` in milliseconds, as seconds or as a time; undefined when absent or neither. */
-const retryAfter = (headers: Headers): number | undefined => {
-  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(exact)) return Math.max(0, exact)
-  const value = headers.get('retry-after')
-  if (value === null) return undefined
-  const isNumber = /^\d+(\.\d+)?$/.test(value)
-  const told = isNumber ? Number(value) * 1000 : Date.parse(value)
-  const ms = isNumber && told < EPOCH_MS ? told : told - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
-}
-
-// Some send a time in seconds since the epoch: read as a duration, it would close an account for a day.
-const EPOCH_MS = 1e12

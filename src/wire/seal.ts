@@ -62,7 +62,7 @@ export const readPlacedTag = (text: string): { part: ReasoningPart; before?: Bef
   const dot = text.indexOf('.', SEAL_PREFIX.length)
   const origin = CHAT_WIRES.find((wire) => wire === text.slice(SEAL_PREFIX.length, dot))
   if (dot === -1 || origin === undefined) return undefined
-  const thought = parseObject(Buffer.from(text.slice(dot + 1), 'base64url').toString('utf8'))
+  const thought = parseObject(plain(text.slice(dot + 1)))
   if (typeof thought?.text !== 'string' || !isObject(thought.value)) return undefined
   const part: ReasoningPart = { type: 'reasoning', text: thought.text }
   if (typeof thought.full === 'boolean') part.full = thought.full
@@ -72,6 +72,14 @@ export const readPlacedTag = (text: string): { part: ReasoningPart; before?: Bef
     ? { part, before: { text: before.text, calls: before.calls } }
     : { part }
 }
+
+/** The playground reads answers, too, and a browser has no Buffer. */
+const plain = (base64url: string): string =>
+  typeof Buffer === 'undefined'
+    ? new TextDecoder().decode(
+        Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
+      )
+    : Buffer.from(base64url, 'base64url').toString('utf8')
 
 /** Clients can forge a tag: at a count that is no whole number, a text could never be cut. */
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

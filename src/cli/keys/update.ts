@@ -58,7 +58,7 @@ export const keysUpdate = command({
         : { expiresAt: readExpiry('--expires', expires, io.now(), await backend.calendar()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
-      ...(args.ips === undefined ? {} : { ips: args.ips === 'any' ? null : readNetworks('--ips', args.ips) }),
+      ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
       ...(addTokens === undefined ? {} : { addTokens }),
       ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),

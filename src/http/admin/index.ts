@@ -12,6 +12,7 @@ import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { type Call, type Caller, type Handlers, requireAccess, requireFactor, requireProof } from './call.ts'
 import { identify, isSecure, requireOwnOrigin } from './caller.ts'
+import { clients } from './clients.ts'
 import { entries } from './entries.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
@@ -44,6 +45,7 @@ const HANDLERS: Handlers = {
   ...accountChanges,
   ...entries,
   ...alerts,
+  ...clients,
   ...playground,
   ...audit,
   ...settings,

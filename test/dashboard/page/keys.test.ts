@@ -5,6 +5,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { Request } from 'playwright-core'
 import type { Key } from '../../../src/admin-api/schema.ts'
+import { CLIENTS } from '../../../src/clients/index.ts'
 import { describePage, heading } from './browsing.ts'
 
 describePage('keys', ({ gateway, admin, asAdmin, newKey, create, makeKey, issue, say }) => {
@@ -68,14 +69,21 @@ describePage('keys', ({ gateway, admin, asAdmin, newKey, create, makeKey, issue,
       const secret = (await page.locator('.secret code').textContent()) ?? '-'
       const seen = new Set<string>()
       await page.getByRole('tab', { name: 'curl' }).focus()
-      for (let at = 0; at < 7; at++) {
+      for (let at = 0; at < 5; at++) {
         const text = (await page.getByRole('tabpanel').locator('pre').textContent()) ?? ''
         expect(text).toContain(secret)
         expect(text).toContain(gateway.url)
         seen.add(text)
         await page.keyboard.press('ArrowRight')
       }
-      expect(seen.size).toBe(7)
+      expect(seen.size).toBe(5)
+      // The last of them has every client that `sluice connect` knows.
+      await page.keyboard.press('ArrowLeft')
+      for (const { name, title } of CLIENTS) {
+        await page.getByRole('tabpanel').getByLabel('Client').selectOption({ label: title })
+        const text = (await page.getByRole('tabpanel').locator('pre').textContent()) ?? ''
+        expect(text).toContain(`SLUICE_API_KEY=${secret} sluice connect ${name} --server ${gateway.url}`)
+      }
     }))
 
   test('a key is edited, topped up, rotated and revoked, and a revoked one is refused at once', () =>

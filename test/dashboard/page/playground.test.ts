@@ -28,6 +28,23 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
     }),
   )
 
+  test.each([
+    ['chat-completions', { reasoning_effort: 'high' }],
+    ['responses', { reasoning: { effort: 'high', summary: 'auto' } }],
+    ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+  ])('the playground asks for an effort on %s, and is answered', (wire, asked) =>
+    admin('/dashboard/playground', async (page) => {
+      const sent = page.waitForRequest((request) => new URL(request.url()).pathname.startsWith('/v1/'))
+      await page.getByLabel('Wire').selectOption(wire)
+      await page.getByLabel('Reasoning effort').selectOption('high')
+      await page.getByRole('button', { name: 'Send' }).click()
+      expect((await sent).postDataJSON()).toMatchObject(asked)
+      await page.getByText('Done', { exact: true }).waitFor()
+      await page.reload()
+      expect(await page.getByLabel('Reasoning effort').inputValue()).toBe('high')
+    }),
+  )
+
   test('the playground needs no key: it has one of its own, which ends with the session and is kept nowhere', () =>
     visit('/dashboard/playground', async (page) => {
       await signIn(page)

@@ -3,7 +3,7 @@
 
 import { effect, signal } from '@preact/signals'
 import { forgetOwnKey } from './own-key.ts'
-import { PLAY_WIRES, type Play, type Prompt, type Turn } from './play.ts'
+import { EFFORTS, PLAY_WIRES, type Play, type Prompt, type Turn } from './play.ts'
 import { expired, session } from './session.ts'
 
 /** Numbers as they are typed. */
@@ -25,6 +25,7 @@ const EMPTY: Draft = {
   system: '',
   maxTokens: '2048',
   temperature: '',
+  effort: '',
 }
 
 const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
@@ -44,6 +45,7 @@ const read = (): { kept: Draft; by: string } => {
         system: text(kept.system, EMPTY.system),
         maxTokens: text(kept.maxTokens, EMPTY.maxTokens),
         temperature: text(kept.temperature, EMPTY.temperature),
+        effort: EFFORTS.find((effort) => effort === kept.effort) ?? EMPTY.effort,
       },
       by: text(owner, ''),
     }
@@ -60,11 +62,11 @@ export const turns = signal<readonly Turn[]>([])
 
 export const edit = (change: Partial<Draft>): void => {
   draft.value = { ...draft.value, ...change }
-  const { wire, model, text, tool, size, system, maxTokens, temperature } = draft.value
+  const { wire, model, text, tool, size, system, maxTokens, temperature, effort } = draft.value
   try {
     sessionStorage.setItem(
       NAME,
-      JSON.stringify({ owner, wire, model, text, tool, size, system, maxTokens, temperature }),
+      JSON.stringify({ owner, wire, model, text, tool, size, system, maxTokens, temperature, effort }),
     )
   } catch {
     // Not kept then.

@@ -19,6 +19,10 @@ export type PlayWire = (typeof PLAY_WIRES)[number][0]
 /** What was said before: the user's words or what a tool gave, and the model's answer. */
 export type Turn = { text: string; image?: string | undefined; answer: string; calls: readonly Call[] }
 
+/** How much a model is to think; empty: as it does unasked. */
+export const EFFORTS = ['', 'low', 'medium', 'high'] as const
+export type Effort = (typeof EFFORTS)[number]
+
 export type Prompt = {
   wire: PlayWire
   model: string
@@ -33,6 +37,7 @@ export type Prompt = {
   maxTokens: number
   /** Undefined: the model's own. */
   temperature: number | undefined
+  effort: Effort
   turns: readonly Turn[]
 }
 
@@ -62,7 +67,7 @@ const saidIn = ({ turns, text, image }: Prompt): Said[] => {
 
 /** The request as it goes out. */
 export const bodyOf = (prompt: Prompt): object => {
-  const { wire, model, text, size, tool, system, maxTokens, temperature } = prompt
+  const { wire, model, text, size, tool, system, maxTokens, temperature, effort } = prompt
   const said = saidIn(prompt)
   const more = { stream: true, ...(temperature === undefined ? {} : { temperature }) }
   switch (wire) {
@@ -73,6 +78,7 @@ export const bodyOf = (prompt: Prompt): object => {
         max_completion_tokens: maxTokens,
         ...more,
         stream_options: { include_usage: true },
+        ...(effort === '' ? {} : { reasoning_effort: effort }),
         ...(tool ? { tools: [chatTool] } : {}),
       }
     case 'responses':
@@ -82,6 +88,7 @@ export const bodyOf = (prompt: Prompt): object => {
         input: said.flatMap(responsesItems),
         max_output_tokens: maxTokens,
         ...more,
+        ...(effort === '' ? {} : { reasoning: { effort, summary: 'auto' } }),
         ...(tool
           ? { tools: [{ type: 'function', name: TOOL.name, description: TOOL.description, parameters: TOOL.schema }] }
           : {}),
@@ -93,6 +100,7 @@ export const bodyOf = (prompt: Prompt): object => {
         ...(system === '' ? {} : { system }),
         messages: said.map(message),
         ...more,
+        ...(effort === '' ? {} : { thinking: { type: 'adaptive' }, output_config: { effort } }),
         ...(tool ? { tools: [{ name: TOOL.name, description: TOOL.description, input_schema: TOOL.schema }] } : {}),
       }
     case 'images':

@@ -68,49 +68,6 @@ const { text } = await generateText({
 })
 console.log(text)`,
   ],
-  [
-    'claude-code',
-    'Claude Code',
-    ({ origin, secret, model }) => `export ANTHROPIC_BASE_URL="${origin}"
-export ANTHROPIC_AUTH_TOKEN="${secret}"
-export ANTHROPIC_MODEL="${model}"
-export ANTHROPIC_DEFAULT_HAIKU_MODEL="${model}"
-claude`,
-  ],
-  [
-    'codex',
-    'Codex',
-    ({ origin, secret, model }) => `# ~/.codex/config.toml
-model = "${model}"
-model_provider = "sluice"
-
-[model_providers.sluice]
-name = "sluice"
-base_url = "${origin}/v1"
-env_key = "SLUICE_API_KEY"
-wire_api = "responses"
-
-# then, in the terminal
-export SLUICE_API_KEY="${secret}"
-codex`,
-  ],
-  [
-    'opencode',
-    'opencode',
-    ({ origin, secret, model }) => `// opencode.json
-{
-  "$schema": "https://opencode.ai/config.json",
-  "model": "sluice/${model}",
-  "provider": {
-    "sluice": {
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "sluice",
-      "options": { "baseURL": "${origin}/v1", "apiKey": "${secret}" },
-      "models": { "${model}": {} }
-    }
-  }
-}`,
-  ],
 ]
 
 /** For a model that draws. */

@@ -5,7 +5,7 @@ import { call } from '../lib/api.ts'
 import { answer, draft, edit, turns } from '../lib/draft.ts'
 import { count, duration } from '../lib/format.ts'
 import { forgetOwnKey, ownKey } from '../lib/own-key.ts'
-import { bodyOf, PLAY_WIRES, type Play, type Prompt, play, type Turn } from '../lib/play.ts'
+import { bodyOf, EFFORTS, PLAY_WIRES, type Play, type Prompt, play, type Turn } from '../lib/play.ts'
 import { useResource } from '../lib/resource.ts'
 import { Area, Check, Form, readCount, Select, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Failure, Notice, PageHead, Segments, Snippet } from '../ui/parts.tsx'
@@ -15,7 +15,7 @@ const IMAGE_LIMIT = 8 * 1024 * 1024
 export const Playground = () => {
   const models = useResource((signal) => call('models.list', undefined, signal), [])
   const { secret, ...asked } = draft.value
-  const { wire, text, image, tool, size, system, maxTokens, temperature } = asked
+  const { wire, text, image, tool, size, system, maxTokens, temperature, effort } = asked
   const abort = useRef<AbortController>(undefined)
   useEffect(() => () => abort.current?.abort(), [])
 
@@ -109,6 +109,12 @@ export const Playground = () => {
                     inputMode="decimal"
                     placeholder="The model's own"
                     pattern="[0-9]*[.,]?[0-9]*"
+                  />
+                  <Select
+                    label="Reasoning effort"
+                    value={effort}
+                    options={EFFORTS.map((name) => [name, name === '' ? "The model's own" : name] as const)}
+                    onChange={(next) => edit({ effort: next })}
                   />
                 </div>
                 <Check

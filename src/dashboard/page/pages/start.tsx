@@ -122,7 +122,7 @@ const Connect = ({ made, model }: { made: KeyWithSecret; model: string }) => (
     <p>A coding agent is connected by one command, where sluice is installed:</p>
     <Snippet text={connectLine(made.secret)} />
     <p>Or by hand:</p>
-    <Snippets of={TEXT_SNIPPETS} origin={API_ORIGIN} secret={made.secret} model={model} />
+    <Snippets of={TEXT_SNIPPETS} origin={API_ORIGIN} secret={made.secret} model={model} keyId={made.key.id} />
     <div class="row end">
       <a class="button" href="/dashboard/playground">
         Try it in the playground

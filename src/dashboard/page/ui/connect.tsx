@@ -23,7 +23,15 @@ export const Connect = ({ of }: { of: Key }) => {
         {(catalogue) => {
           const { model, kind } = modelFor(of, catalogue)
           const snippets = kind === 'image' ? IMAGE_SNIPPETS : TEXT_SNIPPETS
-          return <Snippets of={snippets} origin={API_ORIGIN} secret={PLACE} model={model} />
+          return (
+            <Snippets
+              of={snippets}
+              origin={API_ORIGIN}
+              secret={PLACE}
+              model={model}
+              {...(kind === 'image' ? {} : { keyId: of.id })}
+            />
+          )
         }}
       </Loaded>
     </Card>

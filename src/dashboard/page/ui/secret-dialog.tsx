@@ -47,6 +47,7 @@ export const SecretDialog = ({ made, onClose }: { made: KeyWithSecret; onClose: 
               origin={API_ORIGIN}
               secret={made.secret}
               model={fitting.model}
+              {...(fitting.kind === 'image' ? {} : { keyId: made.key.id })}
             />
           )
         }
