@@ -302,7 +302,7 @@ export const countEnded = (gateway: Gateway, exchange: Ended, summary: Summary):
   const { metrics, live, accounts, failures, otlp } = gateway
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
-  accounts.ended(exchange, summary)
+  accounts.ended(exchange)
   otlp?.ended(exchange, summary)
   const { outcome } = summary
   if (outcome === 'done' || outcome === 'failed') failures.count(exchange.model.id, outcome === 'failed')

@@ -507,7 +507,8 @@ export const ConnectedClient = Type.Object({
  * that failed since the last that did not, the first of them at `failing_since`. `trouble`: what only the owner can mend, an
  * account out of money or a model whose `upstream` id the provider does not know; null again after the next answer.
  * `managed`: who says that there is such an account; only those of the store are changed here. `problem`: why one of those is
- * not used. What it did is since this server's start; `first_byte_ms`: the median of its last answers.
+ * not used. `first_byte_ms`: the median of its last answers since this server's start. `last_used_at` and `spent_micro_usd` are of
+ * all processes and starts; where another one used it last, the beginning of that hour.
  */
 export const Account = Type.Object({
   provider: Type.String(),

@@ -1,6 +1,7 @@
-// What each account did since this process began: when it was used last, how soon it answers, what it cost, its last failure.
+// What each account did since this process began: when it was used last, how soon it answers, its last failure. What it cost is in
+// the sums.
 
-import type { Ended, Summary } from '../relay/exchange.ts'
+import type { Ended } from '../relay/exchange.ts'
 
 /** Answers of which the median is told. */
 const REMEMBERED = 64
@@ -9,12 +10,10 @@ export type AccountNotes = {
   lastUsedAt: number | undefined
   lastError: { at: number; model: string; errorCode: string; providerStatus: number | undefined } | undefined
   firstByteMs: number | undefined
-  costMicroUsd: number
 }
 
 export type Accounts = {
-  since: number
-  ended(exchange: Ended, summary: Summary): void
+  ended(exchange: Ended): void
   notesOf(provider: string, account: string): AccountNotes
 }
 
@@ -27,20 +26,18 @@ export const createAccounts = (clock: () => number): Accounts => {
     const name = `${provider}/${account}`
     const known = all.get(name)
     if (known !== undefined) return known
-    const made: Notes = { lastUsedAt: undefined, lastError: undefined, costMicroUsd: 0, latencies: [], next: 0 }
+    const made: Notes = { lastUsedAt: undefined, lastError: undefined, latencies: [], next: 0 }
     all.set(name, made)
     return made
   }
   return {
-    since: clock(),
-    ended({ attempts, firstByteMs }, { costMicroUsd }) {
+    ended({ attempts, firstByteMs }) {
       const at = clock()
       for (const [index, { provider, account, model, errorCode, providerStatus, ms }] of attempts.entries()) {
         const notes = of(provider, account)
         notes.lastUsedAt = at
         if (errorCode !== undefined) notes.lastError = { at, model, errorCode, providerStatus }
         if (index < attempts.length - 1) continue
-        notes.costMicroUsd += costMicroUsd
         if (errorCode !== undefined || firstByteMs === undefined) continue
         notes.latencies[notes.next] = ms
         notes.next = (notes.next + 1) % REMEMBERED
@@ -48,8 +45,7 @@ export const createAccounts = (clock: () => number): Accounts => {
     },
     notesOf(provider, account) {
       const notes = all.get(`${provider}/${account}`)
-      if (notes === undefined)
-        return { lastUsedAt: undefined, lastError: undefined, firstByteMs: undefined, costMicroUsd: 0 }
+      if (notes === undefined) return { lastUsedAt: undefined, lastError: undefined, firstByteMs: undefined }
       const { latencies, next: _, ...rest } = notes
       return { ...rest, firstByteMs: latencies.toSorted((a, b) => a - b)[latencies.length >> 1] }
     },

@@ -3,6 +3,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Account, Preset } from '../../src/admin-api/schema.ts'
+import { HOUR_MS } from '../../src/lib/spans.ts'
+import { createAccounts } from '../../src/observe/accounts.ts'
 import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../support/provider/real-vendors.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
@@ -90,6 +92,13 @@ describe('an account', () => {
     const [after] = await accountsOf()
     expect(after?.spent_micro_usd).toBeGreaterThan(0)
     expect(after?.first_byte_ms).not.toBeNull()
+    // A start later, or in another process, nothing is known of it but the sums.
+    Object.assign(desk.server.gateway, { accounts: createAccounts(Date.now) })
+    const [later] = await accountsOf()
+    expect(later).toMatchObject({ spent_micro_usd: after?.spent_micro_usd ?? 0, first_byte_ms: null })
+    const used = Date.parse(later?.last_used_at ?? '')
+    expect(used % HOUR_MS).toBe(0)
+    expect(Date.now() - used).toBeLessThan(2 * HOUR_MS)
   })
 
   test('finds its place: beside its like, in the contract, else under a name of its own', async () => {

@@ -6,6 +6,7 @@ import { type AccountValue, accountName } from '../../entries/entries.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
+import { DAY_MS } from '../../lib/spans.ts'
 import type { AccountNotes } from '../../observe/accounts.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
@@ -15,7 +16,10 @@ import type { Part } from './call.ts'
 import { standingView } from './models.ts'
 
 export const accounts: Part<'accounts.list' | 'accounts.test'> = {
-  'accounts.list': ({ gateway }) => ({ items: [...inForce(gateway), ...resting(gateway)] }),
+  'accounts.list': async ({ gateway }) => {
+    const spent = await spentIn(gateway)
+    return { items: [...inForce(gateway, spent), ...resting(gateway, spent)] }
+  },
   'accounts.test': async ({ gateway }, { provider: id, account: name }) => {
     const provider = gateway.providers.get(id)
     const account = provider?.accounts.find((one) => one.name === name)
@@ -37,7 +41,7 @@ export const findingView = ({ model, upstream, ok, verdict, words }: Finding): S
   ...{ ok, verdict, words },
 })
 
-const inForce = (gateway: Gateway): S.Account[] =>
+const inForce = (gateway: Gateway, spent: Spending): S.Account[] =>
   [...gateway.providers.values()].flatMap((provider) =>
     provider.accounts.map((account): S.Account => {
       const models = modelsOf(gateway, provider.id, account.name)
@@ -52,7 +56,7 @@ const inForce = (gateway: Gateway): S.Account[] =>
         preset: provider.preset ?? null,
         problem: null,
         ...sourceView(gateway, provider.id, account.name),
-        ...notesView(gateway, provider.id, account.name),
+        ...notesView(gateway, spent, provider.id, account.name),
         models,
       }
     }),
@@ -75,7 +79,7 @@ const modelsOf = ({ catalogue, health }: Gateway, provider: string, account: str
   })
 
 /** Those that are kept and not used. */
-const resting = (gateway: Gateway): S.Account[] =>
+const resting = (gateway: Gateway, spent: Spending): S.Account[] =>
   keptAccounts(gateway).flatMap(({ value, problem, credential }): S.Account[] => {
     if (problem === undefined) return []
     const { provider: id, name, base_url, weight = 1 } = value as AccountValue
@@ -85,7 +89,7 @@ const resting = (gateway: Gateway): S.Account[] =>
         ...{ provider: id, name, base_url: shownUrl(base_url), weight, wires: provider?.wires ?? [] },
         ...{ in_flight: 0, state: 'open', preset: provider?.preset ?? null, problem, managed: 'store' },
         credential: { kind: 'sealed', name: null, last_four: credential?.lastFour ?? null },
-        ...notesView(gateway, id, name),
+        ...notesView(gateway, spent, id, name),
         models: [],
       },
     ]
@@ -96,8 +100,11 @@ const shownUrl = (written: string): string => (URL.canParse(written) ? bareUrl(w
 const keptAccounts = ({ entries }: Gateway) => entries.list().filter(({ section }) => section === 'accounts')
 
 /** One that there is. */
-export const accountView = (gateway: Gateway, provider: string, name: string): S.Account => {
-  const found = [...inForce(gateway), ...resting(gateway)].find((one) => one.provider === provider && one.name === name)
+export const accountView = async (gateway: Gateway, provider: string, name: string): Promise<S.Account> => {
+  const spent = await spentIn(gateway)
+  const found = [...inForce(gateway, spent), ...resting(gateway, spent)].find(
+    (one) => one.provider === provider && one.name === name,
+  )
   if (found === undefined) throw new GatewayError('not_found', 'There is no such account.')
   return found
 }
@@ -118,10 +125,31 @@ const sourceView = (gateway: Gateway, provider: string, name: string): Pick<S.Ac
   }
 }
 
-const notesView = ({ accounts: notes }: Gateway, provider: string, name: string) => {
-  const { lastUsedAt, lastError, firstByteMs, costMicroUsd } = notes.notesOf(provider, name)
+/** So far back is looked. */
+const SPENT_DAYS = 30
+
+/** What each account cost, and in which hour it was used last, whichever process asked it. */
+type Spending = { since: number; of: ReadonlyMap<string, { microUsd: number; lastHour: number }> }
+
+const spentIn = async ({ store, config: { calendar }, clock }: Gateway): Promise<Spending> => {
+  const now = clock()
+  const since = calendar.startOf(calendar.dayOf(now - SPENT_DAYS * DAY_MS))
+  const until = calendar.startOf(calendar.dayOf(now) + DAY_MS)
+  const of = new Map<string, { microUsd: number; lastHour: number }>()
+  for (const { group, at, costMicroUsd } of await store.insight.series({ step: 'hour', by: 'account', since, until })) {
+    const { microUsd = 0, lastHour = 0 } = of.get(group) ?? {}
+    of.set(group, { microUsd: microUsd + costMicroUsd, lastHour: Math.max(lastHour, at) })
+  }
+  return { since, of }
+}
+
+const notesView = ({ accounts: notes }: Gateway, spending: Spending, provider: string, name: string) => {
+  const { lastUsedAt = 0, lastError, firstByteMs } = notes.notesOf(provider, name)
+  const { microUsd = 0, lastHour = 0 } = spending.of.get(accountName(provider, name)) ?? {}
+  // This process knows the moment, the sums the hour of all.
+  const lastUsed = Math.max(lastUsedAt, lastHour)
   return {
-    last_used_at: isoOrNull(lastUsedAt),
+    last_used_at: lastUsed === 0 ? null : iso(lastUsed),
     last_error:
       lastError === undefined
         ? null
@@ -130,8 +158,8 @@ const notesView = ({ accounts: notes }: Gateway, provider: string, name: string)
             words: errorWords(lastError),
           },
     first_byte_ms: firstByteMs === undefined ? null : Math.round(firstByteMs),
-    spent_micro_usd: costMicroUsd,
-    spent_since: iso(notes.since),
+    spent_micro_usd: microUsd,
+    spent_since: iso(spending.since),
   }
 }
 
