@@ -227,6 +227,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     settings,
     live,
     refusals: createRefusals({
+      calendar: config.calendar,
       store: store.refusals,
       onWritten: live.publishRefused,
       onLost: (count) => log.warn('refusals were not kept one by one: more came than are written', { count }),

@@ -1,8 +1,8 @@
 // Refusals on their way to the store: gathered in memory, within a bound, and written beside the ledger in small groups, so
 // that a flood of refused requests is no flood of writes.
 
+import { type Calendar, UTC } from '../lib/calendar.ts'
 import { createInOrder } from '../lib/in-order.ts'
-import { HOUR_MS, startOfSpan } from '../lib/spans.ts'
 import type { Later } from '../store/patience.ts'
 import { KEPT_OF_KEY, type Refusal, type RefusalStore, type RefusedCount } from '../store/refusals.ts'
 import { isStoreError } from '../store/store.ts'
@@ -20,6 +20,8 @@ export type Refusals = {
 
 type RefusalsOptions = {
   store: RefusalStore
+  /** By whose clocks their hours go. */
+  calendar?: Pick<Calendar, 'hourOf'>
   /** They have been written. */
   onWritten?: (refusals: readonly Refusal[]) => void
   /** So many were not kept one by one, since more came than are written; they count all the same. */
@@ -37,6 +39,7 @@ const MOST_WAITING = 4_096
 
 export const createRefusals = ({
   store,
+  calendar = UTC,
   onWritten = () => undefined,
   onLost = () => undefined,
   isBusy = () => false,
@@ -138,7 +141,7 @@ export const createRefusals = ({
   return {
     add(refusal) {
       const { keyId, code } = refusal
-      const hour = startOfSpan(refusal.at, HOUR_MS)
+      const hour = calendar.hourOf(refusal.at)
       addCount(keyId, hour, code, 1)
       const numbers = ofKey.get(keyId) ?? []
       // Past so many, its oldest would not be kept in the store either.

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { calendarOf, UTC } from '../../src/lib/calendar.ts'
 import { createRefusals } from '../../src/observe/refusals.ts'
 import { KEPT_OF_KEY, type Refusal, type RefusedCount } from '../../src/store/refusals.ts'
 import { storeError } from '../../src/store/store.ts'
@@ -166,4 +167,17 @@ test('hours are counted apart', async () => {
     [0, 2],
     [HOUR, 1],
   ])
+})
+
+test('hours go by the clocks there: an hour of Kathmandu begins at a quarter past one of UTC', () => {
+  const hours: number[] = []
+  const refusals = createRefusals({
+    store: { write: (_group, counted) => void hours.push(...counted.map(({ hour }) => hour)) },
+    calendar: calendarOf('Asia/Kathmandu') ?? UTC,
+    later: () => undefined,
+  })
+  const quarter = Date.UTC(2026, 10, 27, 9, 15)
+  for (const at of [quarter - 1, quarter, quarter + HOUR - 1]) refusals.add(refusalOf({ id: `${at}`, at }))
+  refusals.flush()
+  expect(hours).toEqual([quarter - HOUR, quarter])
 })
