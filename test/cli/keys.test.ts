@@ -128,6 +128,7 @@ describe('keys create', () => {
       '--models: found "zz", which is no known model; "sluice models" lists them.',
     ],
     [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
+    [['keys', 'create', '--label', 'x', '--ips', 'none'], 'such as 203.0.113.7,10.0.0.0/8, or any.'],
     [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
     [
       ['keys', 'create', '--label', 'x', '--server-tools', 'mcp,all'],
