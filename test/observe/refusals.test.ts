@@ -169,15 +169,15 @@ test('hours are counted apart', async () => {
   ])
 })
 
-test('hours go by the clocks there: an hour of Kathmandu begins at a quarter past one of UTC', () => {
+test('hours go by the clocks there: an hour of Kathmandu begins at a quarter past one of UTC', async () => {
   const hours: number[] = []
   const refusals = createRefusals({
-    store: { write: (_group, counted) => void hours.push(...counted.map(({ hour }) => hour)) },
+    store: { write: async (_group, counted) => void hours.push(...counted.map(({ hour }) => hour)) },
     calendar: calendarOf('Asia/Kathmandu') ?? UTC,
     later: () => undefined,
   })
   const quarter = Date.UTC(2026, 10, 27, 9, 15)
   for (const at of [quarter - 1, quarter, quarter + HOUR - 1]) refusals.add(refusalOf({ id: `${at}`, at }))
-  refusals.flush()
+  await refusals.flush()
   expect(hours).toEqual([quarter - HOUR, quarter])
 })
