@@ -96,20 +96,23 @@ const requireEmpty = async (tx: Queries, where: string): Promise<void> => {
 }
 
 /** What many nodes need to be told beside. */
-const EXTRA: Readonly<Record<string, { column: string; value: string }>> = {
-  exchanges: { column: 'summed', value: 'true' },
-  reservations: { column: 'node', value: `'${NODE}'` },
+const EXTRA: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  exchanges: { summed: 'true' },
+  reservations: { node: `'${NODE}'`, held: 'reserved', held_micro_usd: 'reserved_micro_usd' },
 }
+const extraOf = (table: string): [column: string, value: string][] =>
+  Object.entries(EXTRA[table] ?? {}).filter(([column]) => TABLES.get(table)?.has(column))
 
 const writerOf = (tx: Queries): Writer => ({
   tables: TABLES,
   async write({ name, columns }, rows) {
-    const extra = EXTRA[name]
+    const extra = extraOf(name)
     const names = namesOf(columns)
+    const also = (texts: string[]): string => texts.map((text) => `, ${text}`).join('')
     const typed = columns.map((column) => `"${column.name}" ${column.type}`).join(', ')
     await tx.query(
-      `INSERT INTO ${name} (${names}${extra === undefined ? '' : `, ${extra.column}`})
-       SELECT ${names}${extra === undefined ? '' : `, ${extra.value}`} FROM json_to_recordset($1::text::json) AS given(${typed})`,
+      `INSERT INTO ${name} (${names}${also(extra.map(([column]) => column))})
+       SELECT ${names}${also(extra.map(([, value]) => value))} FROM json_to_recordset($1::text::json) AS given(${typed})`,
       [JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((column, i) => [column.name, row[i]]))))],
     )
   },

@@ -12,6 +12,9 @@ import { exchanges, refusals, reservations } from './schema.ts'
 /** By how much a row may have begun before one of a smaller number. */
 export const ASTRAY_MS = 60_000
 
+/** What of an exchange is told to nobody: for the ledger and the sums. */
+const UNTOLD = new Set(['summed', 'alone', 'node', 'held', 'heldMicroUsd', 'reservedMicroUsd', 'budgets'])
+
 /** Rows of a table as its columns tell them. `rest`: the statement from WHERE on. */
 export function* rowsIn<T extends PgTable>(
   table: T,
@@ -19,7 +22,7 @@ export function* rowsIn<T extends PgTable>(
   rest: string,
   values: readonly (string | number)[] = [],
 ): Reading<T['$inferSelect'][]> {
-  const columns = Object.entries(getTableColumns(table))
+  const columns = Object.entries(getTableColumns(table)).filter(([as]) => !UNTOLD.has(as))
   const told = columns.map(([as, column]) => `"${column.name}" AS "${as}"`).join(', ')
   const rows = yield* rowsOf<Record<string, unknown>>(`SELECT ${told} FROM ${name} ${rest}`, values)
   return rows.map((row) =>
@@ -34,11 +37,7 @@ export function* exchangesWhere(rest: string, values: readonly (string | number)
   const ended = yield* rowsIn(exchanges, 'exchanges', rest, values)
   const reserved = yield* rowsIn(reservations, 'reservations', rest, values)
   const refused = yield* rowsIn(refusals, 'refusals', rest, values)
-  return newestFirst(
-    ended.map(({ summed: _, ...each }) => each),
-    reserved.map(({ reservedMicroUsd: _, budgets: __, node: ___, ...each }) => each),
-    refused,
-  )
+  return newestFirst(ended, reserved, refused)
 }
 
 export const readRows = (rows: number[]): Reading<ExchangeRow[]> =>

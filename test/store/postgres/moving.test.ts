@@ -5,12 +5,14 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { createCredentials, keyPath } from '../../../src/entries/credentials.ts'
+import { type Bound, createCredentials, keyPath } from '../../../src/entries/credentials.ts'
 import { UTC } from '../../../src/lib/calendar.ts'
 import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
+import type { KeptEntry } from '../../../src/store/entries.ts'
 import { type Moved, move, type Writer } from '../../../src/store/moving.ts'
 import { createClient } from '../../../src/store/postgres/client.ts'
 import { MOVED_TABLES, readPostgres, writePostgres } from '../../../src/store/postgres/moving.ts'
+import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
 import { readSqlite, writeSqlite } from '../../../src/store/sqlite/moving.ts'
 import { postgresMissing, type TestDatabase, testPostgres } from '../../support/postgres.ts'
@@ -52,6 +54,16 @@ const dump = (path: string): Record<string, string[]> => {
   )
 }
 
+const CREDENTIAL = 'a credential of an account'
+
+/** What the key beside a database opens. */
+const openedIn = (entries: KeptEntry[], path: string, bound: Bound) => {
+  const sealed = entries.find(({ name }) => name === 'p/one')?.credential
+  return (
+    sealed && createCredentials({ dataDir: dirname(path), sealKeys: undefined, store: undefined }).open(sealed, bound)
+  )
+}
+
 /** Adds something of every table that exchanges do not fill. */
 const furnish = async (path: string) => {
   const store = openStore(path, { clock: () => FROM })
@@ -66,7 +78,7 @@ const furnish = async (path: string) => {
   await store.budgets.set(`key:${key.id}`, { unit: 'usd', amount: 5e6, renews: 'day', warnAt: [50] }, ACTOR)
   const credentials = createCredentials({ dataDir: dirname(path), sealKeys: undefined, store: undefined })
   const bound = { account: 'p/one', baseUrl: 'http://127.0.0.1:1' }
-  const credential = credentials.seal('a credential of an account', bound)
+  const credential = credentials.seal(CREDENTIAL, bound)
   await store.entries.change(
     [{ section: 'accounts', name: 'p/one', next: () => ({ value: { base_url: bound.baseUrl }, credential }) }],
     ACTOR,
@@ -104,6 +116,13 @@ describe.skipIf(postgresMissing !== undefined)('a store that is moved', () => {
           const moved = await there(path, url)
           expect(moved.sealed).toBe(1)
           for (const { name, rows } of moved.tables) expect([name, rows]).toEqual([name, before[name]?.length ?? 0])
+          // Keys authenticate there, members sign in, credentials open.
+          const node = await openPostgres(url, { clock: () => FROM })
+          expect((await node.keys.authenticate(bearer(secret))).id).toBe(keyId)
+          expect(await node.members.credentials('Chan Dara')).toMatchObject({ passwordHash: 'a hash' })
+          const [moved1] = (await node.entries.list()).filter(({ name }) => name === 'p/one')
+          expect(moved1?.credential).toBeDefined()
+          await node.close()
           expect(await back(url, other)).toEqual(moved)
           expect(dump(other)).toEqual(before)
           for (const [table, rows] of Object.entries(before))
@@ -111,9 +130,7 @@ describe.skipIf(postgresMissing !== undefined)('a store that is moved', () => {
           copyFileSync(keyPath(dirname(path)), keyPath(dirname(other)))
           const store = openStore(other, { clock: () => FROM })
           expect((await store.keys.authenticate(bearer(secret))).id).toBe(keyId)
-          const sealed = (await store.entries.list()).find(({ name }) => name === 'p/one')?.credential
-          const credentials = createCredentials({ dataDir: dirname(other), sealKeys: undefined, store: undefined })
-          expect(sealed && credentials.open(sealed, bound)).toEqual({ value: 'a credential of an account' })
+          expect(openedIn(await store.entries.list(), other, bound)).toEqual({ value: CREDENTIAL })
           await store.close()
         }),
         { numRuns: 4 },
