@@ -19,6 +19,14 @@ const codeOf = (run: () => unknown): string => {
 }
 
 describe('authenticate', () => {
+  test('of a known key is no promise, and neither is its refusal', async () => {
+    const { keys } = open()
+    const { key, secret } = await keys.issue(newKey(), ACTOR)
+    expect(keys.authenticate(bearer(secret))).toBe(key)
+    await keys.revoke(key.id, ACTOR)
+    expect(codeOf(() => keys.authenticate(bearer(secret)))).toBe('invalid_api_key')
+  })
+
   const other = 'sk-sl-0000000000000000000000000000000000000000000'
   test.each([
     ['nothing', {}, 'missing_api_key'],

@@ -106,7 +106,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     books({ config, prices, clock }) {
       ledger = createNodeLedger({
         ...{ node: link, keys: store.keys, clock, prices, defaults: config.limits, timers: PROCESS_TIMERS },
-        refresh: () => void store.refresh().catch(() => undefined),
+        refresh: () => store.refresh(),
       })
       return ledger
     },
