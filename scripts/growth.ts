@@ -1,5 +1,5 @@
-// The long form of what several processes are held to: the model of the shared ledger played a thousand times, and the tests
-// of the compiled file with three processes in place of one. Takes some ten minutes.
+// The long form of what several processes are held to: the model of the shared ledger played a thousand times, the tests of the
+// compiled file with three processes in place of one, and nodes over PostgreSQL. Takes some ten minutes.
 
 import { join } from 'node:path'
 
