@@ -83,6 +83,7 @@ describe('pruning', () => {
     const gateway = {
       ...{ store, config: { retentionMs: 5 * DAY, storedAnswers: STORED }, clock, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
+      isKeeper: () => true,
     } as unknown as Gateway
     return { store, gateway, warned, time, record }
   }
@@ -235,6 +236,19 @@ describe('pruning', () => {
     stopForever()
     expect(asked).toBe(before)
   })
+
+  test('is left to whoever keeps house for all, until that is this one', async () => {
+    const { store, gateway } = await kept(50)
+    let asked = 0
+    let isKeeper = false
+    const one = { ...gateway, store: { ...store, prune: () => asked++ }, isKeeper: () => isKeeper }
+    const stop = await startPruning(one as unknown as Gateway, 1)
+    for (let i = 0; i < 200; i++) await turn()
+    expect(asked).toBe(0)
+    isKeeper = true
+    while (asked === 0) await turn()
+    stop()
+  })
 })
 
 describe('renewing', () => {
@@ -258,6 +272,7 @@ describe('renewing', () => {
     const gateway = {
       ...{ store, config: { calendar: UTC }, clock: () => time.now, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
+      isKeeper: () => true,
     } as unknown as Gateway
     return { time, store, keys, use, gateway, warned }
   }
@@ -326,7 +341,14 @@ describe('renewing', () => {
       }),
     )
     const { ledger } = bench(store, () => time.now)
-    const gateway = { store, config: { calendar }, clock: () => time.now, stopwatch: () => 0, log: { warn() {} } }
+    const gateway = {
+      store,
+      config: { calendar },
+      clock: () => time.now,
+      stopwatch: () => 0,
+      log: { warn() {} },
+      isKeeper: () => true,
+    }
     const { look, stop } = await started(gateway as unknown as Gateway)
     for (; time.now <= Date.parse(to); time.now += 30 * 60_000) {
       await look()
