@@ -18,6 +18,11 @@ const prompts: Record<(typeof PATHS)[number], JsonObject> = {
   [MESSAGES]: { model: OWN[MESSAGES], ...said },
   [RESPONSES]: { model: OWN[RESPONSES], input: 'How long is this?' },
 }
+/** Enough for each of two accounts to be the place of some. */
+const conversations = Array.from({ length: 24 }, (_, i) => ({
+  ...prompts[MESSAGES],
+  messages: [{ role: 'user', content: `How long is this, the ${i}th time?` }],
+}))
 const other = (path: (typeof PATHS)[number]) => (path === MESSAGES ? OWN[RESPONSES] : OWN[MESSAGES])
 
 let script: (path: string) => Script
@@ -255,8 +260,8 @@ describe('what goes wrong', () => {
     )
     const both = accounts.map((each) => ({ ...each, baseUrl: failing.origin }))
     const pair = await startGateway({ config: { providers: [{ ...vendorA, accounts: both }] } })
-    for (let asked = 0; asked < 4; asked++) {
-      expect(await (await pair.post(MESSAGES, prompts[MESSAGES])).json()).toEqual({ input_tokens: 3 })
+    for (const each of conversations) {
+      expect(await (await pair.post(MESSAGES, each)).json()).toEqual({ input_tokens: 3 })
     }
     expect(failing.requests.some(({ headers }) => headers['x-api-key'] === 'one')).toBe(true)
     await pair.stop()
@@ -287,7 +292,7 @@ describe('what goes wrong', () => {
     )
     const accounts = ['one', 'two'].map((name) => ({ ...account, name, credential: name, baseUrl: limited.origin }))
     const pair = await startGateway({ config: { providers: [{ ...vendorA, accounts }] } })
-    for (let asked = 0; asked < 6; asked++) expect((await pair.post(MESSAGES, prompts[MESSAGES])).status).toBe(200)
+    for (const each of conversations) expect((await pair.post(MESSAGES, each)).status).toBe(200)
     expect(limited.requests.filter(({ headers }) => headers['x-api-key'] === 'one')).toHaveLength(1)
     await pair.stop()
     await limited.stop()
