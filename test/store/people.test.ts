@@ -192,6 +192,19 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
     expect(before).toMatchObject({ actor: { kind: 'member', id }, after: { sessions: 1 } })
   })
 
+  test('a session that an admin ends is told as theirs', async () => {
+    const store = await open()
+    const { members, sessions } = store
+    const { id } = await members.add(member('Ada'), ACTOR)
+    await sessions.open(sessionOf(id, 'd'.repeat(64)), false)
+    const by: Actor = { kind: 'member', id: 'mem_boss' }
+    await sessions.end(id, sessionId('d'.repeat(64)), by)
+    expect((await store.audit({ limit: 1 }))[0]).toMatchObject({ action: 'session.end', actor: by, target: id })
+    await expect(sessions.end(id, sessionId('d'.repeat(64)), by)).rejects.toMatchObject({
+      ...{ code: 'not_found', message: 'There is no such session (any more).' },
+    })
+  })
+
   test('a second factor is offered, confirmed, used by steps and codes, and removed', async () => {
     const store = await open()
     const { members, factors, sessions } = store

@@ -53,13 +53,13 @@ export const createSessions = (orm: Orm, { record }: Changes): SessionStore => (
   async close(hash) {
     await orm.delete(table).where(eq(table.hash, hash))
   },
-  end: (memberId, id) =>
-    record({ kind: 'member', id: memberId }, async ({ tx, note }) => {
+  end: (memberId, id, by) =>
+    record(by ?? { kind: 'member', id: memberId }, async ({ tx, note }) => {
       const own = await tx.select().from(table).where(eq(table.memberId, memberId))
       const row = own.find(({ hash }) => sessionId(hash) === id)
       const ended = row === undefined ? [] : await tx.delete(table).where(eq(table.hash, row.hash)).returning()
       const [gone] = ended
-      if (gone === undefined) throw new GatewayError('not_found', 'There is no such session of yours (any more).')
+      if (gone === undefined) throw new GatewayError('not_found', 'There is no such session (any more).')
       await note('session.end', memberId, { from: gone.address, agent: gone.agent }, null)
     }),
   closeAll: (memberId) =>
