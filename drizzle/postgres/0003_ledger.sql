@@ -398,6 +398,7 @@ $$;--> statement-breakpoint
 CREATE FUNCTION sluice_settle(p_ids text[], p_ended text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_late text[];
+  v_gone int := 0;
   v_budget text;
   v record;
   b_ids text[] := '{}'; b_tokens bigint[] := '{}'; b_cost bigint[] := '{}';
@@ -454,6 +455,7 @@ BEGIN
     SELECT e.key_id, e.budgets, e.tokens, e.cost_micro_usd, e.held, e.held_micro_usd, e.counted
     FROM ended e
   LOOP
+    v_gone := v_gone + 1;
     IF v.counted AND v.tokens > 0 THEN
       PERFORM sluice_count(v.key_id, sluice_now() / 1000, 0, v.tokens);
     END IF;
@@ -469,6 +471,10 @@ BEGIN
   END LOOP;
   IF cardinality(b_ids) > 0 THEN
     PERFORM sluice_charge(b_ids, b_tokens, b_cost, b_held, b_held_cost);
+  END IF;
+  -- Another may have ended some of them while this waited for the same rows.
+  IF v_gone < cardinality(p_ids) THEN
+    SELECT array_agg(id) INTO v_late FROM exchanges WHERE id = ANY (p_ids) AND alone;
   END IF;
   IF v_late IS NOT NULL THEN
     PERFORM sluice_correct(v_late, p_ended);

@@ -336,6 +336,38 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
+    test('and is heard while it is being settled by another, too', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      await addBudget(ledger.admin, 'gateway', 'tokens', 1_000_000)
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      const [one, other] = [await reserve(a, id, { inputEstimate: 100 }), await reserve(a, id, { inputEstimate: 100 })]
+      await endLease(ledger, a)
+      const waiting = async (most: number) =>
+        (await count(ledger, `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)) >=
+        most
+      // Both wait for the key's row, the other node first: what it writes is not to be seen yet where its own begins.
+      const both = await ledger.admin.begin(async (tx) => {
+        await tx.query('SELECT 1 FROM keys WHERE id = $1 FOR UPDATE', [id])
+        const swept = b.books.sweep()
+        await until(() => waiting(2))
+        const said = [one, other].map(
+          (each) => a.ledger.settle(each, settlement({ usage: { input: 80, output: 21 } })).written,
+        )
+        await until(() => waiting(3))
+        return { ended: Promise.all([swept, ...said]) }
+      })
+      await both.ended
+      expect(await ledger.admin.query('SELECT input, output, outcome, alone FROM exchanges')).toEqual(
+        Array(2).fill({ input: 80, output: 21, outcome: 'done', alone: false }),
+      )
+      expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 202, tokens_held: 0 })
+      expect(await ledger.admin.query('SELECT used_tokens, held_tokens FROM budgets')).toEqual([
+        { used_tokens: 202, held_tokens: 0 },
+      ])
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
     test('hands on what goes on without it, to whoever takes it over', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
