@@ -126,6 +126,9 @@ export type TeamStore = {
   remove(id: string, actor: Actor): Promise<void>
 }
 
+/** Who may come in, by the password with this hash. */
+export type Entrant = { member: Member; passwordHash: string }
+
 /** Who came in, from where (an address or a network) and by which browser; undefined where that is not known. */
 export type Entry = { peer: string | undefined; agent: string | undefined }
 
@@ -153,8 +156,11 @@ export type StoredSession = {
 export const sessionId = (hash: string): string => `ses_${hash.slice(0, 16)}`
 
 export type SessionStore = {
-  /** `told`: the audit takes an entry of it; elsewhere another entry tells it. */
-  open(session: NewSession, told: boolean): Promise<void>
+  /**
+   * `told`: the audit takes an entry of it; elsewhere another entry tells it. False, with nothing changed, where a password
+   * with the hash that is given let them in, and that is not theirs any more.
+   */
+  open(session: NewSession, told: boolean, passwordHash?: string): Promise<boolean>
   /** Writes into the audit that someone was turned away; `memberId` undefined: the name is nobody's, and is not kept. */
   refuse(
     memberId: string | undefined,

@@ -11,6 +11,7 @@ import { createGuard } from './guard.ts'
 import {
   type AdminToken,
   DEFAULT_LIMITS,
+  type Entrant,
   type Entry,
   type FactorStore,
   type Member,
@@ -44,16 +45,16 @@ export type Membership = {
   /** The token of this start's setup link, made anew; undefined when there is an admin. */
   offerSetup(): Promise<string | undefined>
   /** Makes the first admin. Uses the link up. Throws `not_found` for a link that is not valid (any more). */
-  setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Member>
+  setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Entrant>
   /**
    * Throws `invalid_api_key` for a wrong name or password, and for a wrong or missing code where the member has a second
    * factor (then it names `code`); `rate_limit_exceeded` for too many of them.
    */
-  signIn(name: string, password: string, peer: string | undefined, code?: string): Promise<Member>
+  signIn(name: string, password: string, peer: string | undefined, code?: string): Promise<Entrant>
   /** Throws `not_found` for a link that is not valid (any more), here and in `accept`. */
   invited(token: string, peer: string | undefined): Promise<Guest>
   /** Who has a second factor needs it here, too. */
-  accept(token: string, password: string, peer: string | undefined, code?: string): Promise<Member>
+  accept(token: string, password: string, peer: string | undefined, code?: string): Promise<Entrant>
   /** Adds a member, with the one-time link by which they come in. Throws `invalid_request` for a name that is taken. */
   inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Promise<Invited>
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
@@ -65,8 +66,11 @@ export type Membership = {
   factor: SecondFactor
   /** Whether who is signed in has just proven who they are: what opens the gateway to others needs that. */
   isProven(session: Session): boolean
-  /** `byPassword`: for the audit, which tells the other ways in by themselves. */
-  openSession(member: Member, entry?: Entry, byPassword?: boolean): Promise<Opened>
+  /**
+   * `passwordHash`: of the password that let them in. Throws `invalid_api_key` where it is not theirs any more. `signedIn`: for
+   * the audit, which tells the other ways in by themselves.
+   */
+  openSession(member: Member, entry?: Entry, by?: { passwordHash?: string; signedIn?: boolean }): Promise<Opened>
   /** The session a cookie's secret opens, while it lasts. */
   session(secret: string): Promise<Session | undefined>
   /** Those of a member that last, the one used last first. */
@@ -161,21 +165,21 @@ export const createMembership = ({
           : undefined
         if (member === undefined) throw await noSetup()
         await setupLinks.clear()
-        return member
+        return { member, passwordHash }
       }),
     async signIn(name, password, peer, code) {
       const typed = name.trim().normalize('NFC')
       const idOf = async () => (await members.credentials(typed))?.member.id
-      const entering = await guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
+      const { isWhole, ...entrant } = await guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
         const found = await members.credentials(typed)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined) throw wrongPassword()
         // While it was checked, the member may have been removed or the password changed.
         const now = await members.credentials(found.member.name)
         if (now === undefined || now.passwordHash !== found.passwordHash) throw wrongPassword()
-        return { member: now.member, isWhole: await takeCode(now.member.id, code) }
+        return { ...now, isWhole: await takeCode(now.member.id, code) }
       })
-      if (!entering.isWhole) throw missingCode()
-      return entering.member
+      if (!isWhole) throw missingCode()
+      return entrant
     },
     async changePassword({ member, hash }, current, next, entry = UNKNOWN) {
       const found = await checkOwn(member, current, entry.peer)
@@ -204,7 +208,7 @@ export const createMembership = ({
         const passwordHash = await hashPassword(password)
         const member = await members.accept(hashSecret(token), passwordHash, clock())
         if (member === undefined) throw noLink('Ask an admin for a new one.')
-        return member
+        return { member, passwordHash }
       })
       if (accepted === undefined) throw missingCode()
       return accepted
@@ -218,8 +222,12 @@ export const createMembership = ({
       const { token, hash, expiresAt } = newLink(validMs)
       return { member: await members.invite(id, { hash, expiresAt, endsFactor }, actor), token, expiresAt }
     },
-    openSession: async (member, entry = UNKNOWN, byPassword = false) =>
-      sessions.open(member, entry, byPassword && (await mayTell(`in:${member.id}`))),
+    async openSession(member, entry = UNKNOWN, { passwordHash, signedIn = false } = {}) {
+      const told = signedIn && (await mayTell(`in:${member.id}`))
+      const opened = await sessions.open(member, entry, { told, passwordHash })
+      if (opened === undefined) throw wrongPassword(ENDED_MEANWHILE)
+      return opened
+    },
     session: sessions.find,
     sessionsOf: sessions.of,
     async token(secret) {

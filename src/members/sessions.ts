@@ -20,8 +20,15 @@ export const LONGEST = 100
 const AGENT_LENGTH = 300
 
 export type Sessions = {
-  /** `told`: the audit is told how they came in; elsewhere another entry of it does. */
-  open(member: Member, entry: Entry, told: boolean): Promise<{ secret: string; expiresAt: number }>
+  /**
+   * `told`: the audit is told how they came in; elsewhere another entry of it does. Undefined where the password that let them
+   * in is not theirs any more.
+   */
+  open(
+    member: Member,
+    entry: Entry,
+    by: { told: boolean; passwordHash?: string | undefined },
+  ): Promise<{ secret: string; expiresAt: number } | undefined>
   /** One that is to be stored, and its secret. */
   make(memberId: string, entry: Entry): { secret: string; made: NewSession }
   /** The session a cookie's secret opens, while it lasts. */
@@ -50,11 +57,10 @@ export const createSessions = ({ store, clock, lengthMs }: SessionsOptions): Ses
   }
   return {
     make,
-    async open({ id }, entry, told) {
+    async open({ id }, entry, { told, passwordHash }) {
       const { secret, made } = make(id, entry)
       await store.sweep(made.now, made.now - IDLE_MS)
-      await store.open(made, told)
-      return { secret, expiresAt: made.expiresAt }
+      return (await store.open(made, told, passwordHash)) ? { secret, expiresAt: made.expiresAt } : undefined
     },
     async find(secret) {
       if (secret.length > LONGEST) return undefined

@@ -421,7 +421,7 @@ describe('with people', () => {
     time.now += 15 * 60_000
     await guess('Ada', '192.0.2.1')
     expect((await refusals())[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 32 })
-    for (let i = 0; i < 40; i++) await membership.openSession(member, undefined, true)
+    for (let i = 0; i < 40; i++) await membership.openSession(member, undefined, { signedIn: true })
     expect((await store.audit({ limit: 1_000 })).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
   })
   test('a stranger who guesses shuts the owner out of no other address, until a hundred guesses were made', async () => {

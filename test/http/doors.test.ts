@@ -48,7 +48,7 @@ const start = async (file: object): Promise<Apart> => {
   const server = await startServer(read(), { err: (line) => lines.push(line) }, silentLog)
   const { store, membership } = server.gateway
   const setup = lines.flatMap((line) => /setup#(\w+)$/.exec(line)?.[1] ?? [])[0] ?? ''
-  const admin = await membership.setUp(setup, 'Ada', PASSWORD, undefined)
+  const { member: admin } = await membership.setUp(setup, 'Ada', PASSWORD, undefined)
   const input = { label: 'door', tokensTotal: 1_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] }
   return {
     server,

@@ -81,6 +81,25 @@ test('a password is changed from what it was, in a session that is open: one cha
     RUNS,
   ))
 
+test('a password that is changed lets nobody in any more: who proved it before has no session, or loses it', () =>
+  fc.assert(
+    fc.asyncProperty(rivals, fc.nat(), async (who, changer) => {
+      const stores = processes()
+      const { id } = await admin(stores[0], 'Mia')
+      await stores[0].sessions.open(session('mine', id), false)
+      const change = { before: 'old', after: 'new', session: 'mine', renewed: session('renewed', id) }
+      await racing(stores, who, async ({ members, sessions }, at) =>
+        at === changer % who.length
+          ? members.changePassword(id, change)
+          : sessions.open(session(`late ${at}`, id), false, 'old'),
+      )
+      expect((await stores[1].sessions.of(id)).map(({ hash }) => hash)).toEqual(['renewed'])
+      expect(await stores[0].sessions.open(session('later', id), false, 'old')).toBe(false)
+      expect(await stores[0].sessions.open(session('again', id), false, 'new')).toBe(true)
+    }),
+    RUNS,
+  ))
+
 test('however many admins step down or are removed at once, one is left', () =>
   fc.assert(
     fc.asyncProperty(rivals, fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), async (who, removes) => {

@@ -161,6 +161,8 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
         ...{ address: '203.0.113.7', agent: 'browser' },
       },
     })
+    expect(await sessions.open(sessionOf(id, 'e'), true, 'hash of before')).toBe(false)
+    expect(await sessions.find('e')).toBeUndefined()
     now += HOUR
     const proof = { memberId: id, passwordHash: 'hash of Ada', told: true }
     expect(await sessions.prove('a'.repeat(64), { ...proof, passwordHash: 'other' })).toBe(false)

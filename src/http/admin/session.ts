@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway.ts'
 import { isBudgeted } from '../../keys/budgets.ts'
 import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
-import { type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
+import { type Entrant, type Entry, type Member, type StoredSession, sessionId } from '../../members/member.ts'
 import type { Opened } from '../../members/membership.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, isFactorDue, type Part, sessionOf } from './call.ts'
@@ -75,9 +75,9 @@ const entryOf = ({ peer, request }: Call): Entry => ({ peer, agent: request.head
 const giveCookie = ({ gateway, headers, secure }: Call, { secret, expiresAt }: Opened): void =>
   headers.append('set-cookie', sessionCookie(secret, Math.ceil((expiresAt - gateway.clock()) / 1000), secure))
 
-const enter = async (call: Call, member: Member, byPassword = false): Promise<S.Session> => {
+const enter = async (call: Call, { member, passwordHash }: Entrant, signedIn = false): Promise<S.Session> => {
   await closeBrought(call)
-  const opened = await call.gateway.membership.openSession(member, entryOf(call), byPassword)
+  const opened = await call.gateway.membership.openSession(member, entryOf(call), { passwordHash, signedIn })
   giveCookie(call, opened)
   const { secret } = opened
   const session = { member, hash: hashSecret(secret), provenAt: call.gateway.clock() }

@@ -9,10 +9,15 @@ import type { Orm } from './orm.ts'
 import { members, sessions as table } from './schema.ts'
 
 export const createSessions = (orm: Orm, { record }: Changes): SessionStore => ({
-  open: (session, told) =>
+  open: (session, told, passwordHash) =>
     record({ kind: 'member', id: session.memberId }, async ({ tx, note }) => {
+      const { memberId } = session
+      // Locked: who changes the password meanwhile waits, and ends this session with the others.
+      const isTheirs = passwordHash === undefined || (await theirs(tx, memberId, passwordHash).for('share')).length > 0
+      if (!isTheirs) return false
       await tx.insert(table).values(sessionRow(session))
-      if (told) await note('session.sign-in', session.memberId, null, { from: session.address ?? null })
+      if (told) await note('session.sign-in', memberId, null, { from: session.address ?? null })
+      return true
     }),
   refuse: (memberId, { peer, unrecorded, by }) =>
     record({ kind: 'system', id: 'sign-in' }, async ({ note }) => {
@@ -42,8 +47,7 @@ export const createSessions = (orm: Orm, { record }: Changes): SessionStore => (
   },
   prove: (hash, { memberId, passwordHash, told }) =>
     record({ kind: 'member', id: memberId }, async ({ tx, note, now }) => {
-      const theirs = and(eq(members.id, memberId), eq(members.passwordHash, passwordHash), isNull(members.removedAt))
-      const hasPassword = exists(tx.select({ id: members.id }).from(members).where(theirs))
+      const hasPassword = exists(theirs(tx, memberId, passwordHash))
       const open = and(eq(table.hash, hash), eq(table.memberId, memberId), hasPassword)
       const proven = await tx.update(table).set({ provenAt: now }).where(open).returning({ hash: table.hash })
       if (proven.length === 0) return false
@@ -71,3 +75,10 @@ export const createSessions = (orm: Orm, { record }: Changes): SessionStore => (
     await orm.delete(table).where(or(lt(table.expiresAt, now), lt(table.seenAt, idleSince)))
   },
 })
+
+/** The member, where the password is theirs. */
+const theirs = (tx: Pick<Orm, 'select'>, id: string, passwordHash: string) =>
+  tx
+    .select({ id: members.id })
+    .from(members)
+    .where(and(eq(members.id, id), eq(members.passwordHash, passwordHash), isNull(members.removedAt)))

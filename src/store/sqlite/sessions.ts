@@ -11,10 +11,13 @@ import { insertSession } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
 export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<SessionStore> => ({
-  open: (session, told) =>
+  open: (session, told, passwordHash) =>
     change({ kind: 'member', id: session.memberId }, (tx, note) => {
+      const { memberId } = session
+      if (passwordHash !== undefined && theirs(tx, memberId, passwordHash).get() === undefined) return false
       insertSession(tx, session)
-      if (told) note('session.sign-in', session.memberId, null, { from: session.address ?? null })
+      if (told) note('session.sign-in', memberId, null, { from: session.address ?? null })
+      return true
     }),
   refuse: (memberId, { peer, unrecorded, by }) =>
     change({ kind: 'system', id: 'sign-in' }, (_, note) => {
@@ -48,7 +51,7 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
     }),
   prove: (hash, { memberId, passwordHash, told }) =>
     change({ kind: 'member', id: memberId }, (tx, note) => {
-      const open = and(eq(table.hash, hash), eq(table.memberId, memberId), hasPassword(tx, memberId, passwordHash))
+      const open = and(eq(table.hash, hash), eq(table.memberId, memberId), exists(theirs(tx, memberId, passwordHash)))
       if (tx.update(table).set({ provenAt: clock() }).where(open).returning().get() === undefined) return false
       if (told) note('session.prove', memberId, null, null)
       return true
@@ -78,10 +81,9 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
     }),
 })
 
-const hasPassword = (tx: Pick<Transaction, 'select'>, id: string, passwordHash: string) =>
-  exists(
-    tx
-      .select()
-      .from(members)
-      .where(and(eq(members.id, id), eq(members.passwordHash, passwordHash), isNull(members.removedAt))),
-  )
+/** The member, where the password is theirs. */
+const theirs = (tx: Pick<Transaction, 'select'>, id: string, passwordHash: string) =>
+  tx
+    .select()
+    .from(members)
+    .where(and(eq(members.id, id), eq(members.passwordHash, passwordHash), isNull(members.removedAt)))

@@ -242,6 +242,23 @@ describe.skipIf(postgresMissing !== undefined)('people on several nodes', () => 
     expect(await there.members.list()).toHaveLength(1)
   })
 
+  test('a session by the password of before is not opened beside its change, at any node', async () => {
+    const [here, there] = await twoNodes()
+    const { id } = await admin(here, 'Ada')
+    const session = (hash: string) => ({
+      ...{ hash, memberId: id, now: 1, expiresAt: Date.now() + DAY, address: undefined, agent: undefined },
+    })
+    await here.sessions.open(session('mine'), false)
+    const late = (node: PostgresStore, name: string) => node.sessions.open(session(name), false, 'hash')
+    const change = { before: 'hash', after: 'new', session: 'mine', renewed: session('renewed') }
+    await Promise.all([
+      ...[late(there, 'one'), late(here, 'two'), late(there, 'three')],
+      ...[here.members.changePassword(id, change), late(there, 'four'), late(here, 'five'), late(there, 'six')],
+    ])
+    expect((await there.sessions.of(id)).map(({ hash }) => hash)).toEqual(['renewed'])
+    expect(await late(there, 'later')).toBe(false)
+  })
+
   test('of two who change a password at once one does, and no session but theirs is left', async () => {
     const [here, there] = await twoNodes()
     const { id } = await admin(here, 'Ada')
