@@ -15,6 +15,9 @@ import { readQuirks } from './providers.ts'
 import { type Reader, withKept } from './reader.ts'
 import type { FileModel } from './schema.ts'
 
+/** What is said of a model beside what is known of it. `path`: where. */
+type Override = { path: string; file: FileModel }
+
 export const readBrands = (providers: readonly Provider[]): Brand[] =>
   providers.flatMap(({ id, brand }) => (brand === undefined ? [] : [{ neutral: neutralWord(id), branded: brand }]))
 
@@ -25,7 +28,7 @@ export const readBrands = (providers: readonly Provider[]): Brand[] =>
 export const readModels = (reader: Reader, providers: readonly Provider[], brands: readonly Brand[]): Model[] => {
   const { models: given, unpriced } = presetModels(providers, brands)
   const builtin = createCatalogue({ models: given, aliases: {}, brands })
-  const overrides = new Map<string, { path: string; file: FileModel }>()
+  const overrides = new Map<string, Override>()
   for (const [name, file] of Object.entries(withKept(reader, 'models', reader.file.models, reader.kept.models))) {
     const path = memberPath('models', name)
     const id = builtin.resolve(name)?.id ?? name
@@ -41,7 +44,7 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
     const override = overrides.get(model.id)
     overrides.delete(model.id)
     if (override?.file.price !== undefined) unpriced.delete(model.id)
-    return override ? readModel(reader, model, override.file, override.path, providers) : model
+    return override ? readModel(reader, model, override, providers) : model
   })
   const own = [...overrides].map(([id, { path, file }]) => {
     if (file.provider === undefined) {
@@ -53,19 +56,13 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
       reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
     warnOfNone(reader, path, file.price)
-    return readModel(reader, blankModel(id), file, path, providers)
+    return readModel(reader, blankModel(id), { path, file }, providers)
   })
   warnOfUnpriced(reader, known, unpriced, providers)
   return [...known, ...own]
 }
 
-const readModel = (
-  reader: Reader,
-  base: Model,
-  file: FileModel,
-  path: string,
-  providers: readonly Provider[],
-): Model => {
+const readModel = (reader: Reader, base: Model, { path, file }: Override, providers: readonly Provider[]): Model => {
   const ids = providers.map((provider) => provider.id)
   if (file.provider !== undefined && !ids.includes(file.provider)) {
     reader.report(`${path}.provider`, unknownName(file.provider, ids, 'provider'))

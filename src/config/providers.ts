@@ -22,9 +22,7 @@ export const readProviders = (reader: Reader): Provider[] => {
   const builtin = BUILTIN_PROVIDERS.map((provider) => {
     const file = files[provider.id] ?? {}
     const path = memberPath('providers', provider.id)
-    const preset = presetFor(file)
-    const base = preset === undefined ? provider : presetBase(provider.id, preset)
-    return override(reader, base, file, path, allAccounts(reader, provider.id, file, path, preset))
+    return override(reader, provider, { id: provider.id, file, path, preset: presetFor(file) })
   })
   const own = Object.entries(files)
     .filter(([id]) => !known.includes(id))
@@ -37,8 +35,7 @@ export const readProviders = (reader: Reader): Provider[] => {
         const wires = `the wires it speaks (messages, responses, chat-completions, ${PASS_WIRES.join(', ')}), or a preset beside it`
         reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
-      const base = preset === undefined ? blankProvider(id) : presetBase(id, preset)
-      return override(reader, base, file, path, allAccounts(reader, id, file, path, preset))
+      return override(reader, blankProvider(id), { id, file, path, preset })
     })
   const providers = [...builtin, ...own]
   for (const { provider } of reader.kept.accounts)
@@ -52,7 +49,14 @@ export const readProviders = (reader: Reader): Provider[] => {
   return providers
 }
 
-const override = (reader: Reader, base: Provider, file: FileProvider, path: string, accounts: Account[]): Provider => {
+/** A provider as it is configured. `path`: where, for the words of a report. */
+type Entry = { id: string; file: FileProvider; path: string; preset: Preset | undefined }
+
+/** `unset`: what it is where neither its entry nor a preset says otherwise. */
+const override = (reader: Reader, unset: Provider, entry: Entry): Provider => {
+  const { id, file, path, preset } = entry
+  const base = preset === undefined ? unset : presetBase(id, preset)
+  const accounts = allAccounts(reader, entry)
   const wires = file.wires ?? base.wires
   if (new Set(wires).size < wires.length) reader.report(`${path}.wires`, 'found a wire twice, allowed: each wire once')
   const versioned = wires.filter((wire) => wire !== 'messages').join(', ')
@@ -187,14 +191,9 @@ const ownAccountsOnly = (kept: Files): Files =>
   Object.fromEntries(Object.entries(kept).map(([id, file]) => [id, { ...file, accounts: [] }]))
 
 /** Those of the configuration, then those beside it. */
-const allAccounts = (
-  reader: Reader,
-  id: string,
-  file: FileProvider,
-  path: string,
-  preset: Preset | undefined,
-): Account[] => {
-  const own = accountsOf(reader, id, file, path, preset)
+const allAccounts = (reader: Reader, entry: Entry): Account[] => {
+  const { id, file, path, preset } = entry
+  const own = accountsOf(reader, entry)
   const kept = reader.kept.accounts.filter(({ provider }) => provider === id).map(({ account }) => account)
   const taken = new Set([...own, ...(file.accounts ?? [])].map(({ name }) => name))
   for (const { name } of kept)
@@ -204,13 +203,7 @@ const allAccounts = (
 }
 
 /** The file's accounts, else the one that the environment has the variables of. */
-const accountsOf = (
-  reader: Reader,
-  id: string,
-  file: FileProvider,
-  path: string,
-  preset: Preset | undefined,
-): Account[] => {
+const accountsOf = (reader: Reader, { id, file, path, preset }: Entry): Account[] => {
   if (file.accounts !== undefined) return readAccounts(reader, file, path, preset)
   if (!reader.resolves) return []
   if (preset === undefined) return BUILTIN_PROVIDERS.some((known) => known.id === id) ? neutralAccount(reader, id) : []
