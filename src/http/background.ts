@@ -123,23 +123,21 @@ const abortWith = ({ signal }: Request): AbortController => {
 }
 
 const read = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
-  const { request, answer, target, caller, query } = context
-  return answerResponse(
-    context,
-    await refreshAnswer(gateway, target, answer, caller, 'read', { query, abort: abortWith(request) }),
-  )
+  const { request, query } = context
+  return answerResponse(context, await refreshAnswer(gateway, context, 'read', { query, abort: abortWith(request) }))
 }
 
 const cancel = async (gateway: Gateway, context: AnswerContext): Promise<Response> =>
-  answerResponse(context, await refreshAnswer(gateway, context.target, context.answer, context.caller, 'cancel'))
+  answerResponse(context, await refreshAnswer(gateway, context, 'cancel'))
 
-const remove = async (gateway: Gateway, { heading, answer, target, caller }: AnswerContext): Promise<Response> => {
+const remove = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
+  const { heading, answer, target } = context
   if (gateway.open.has(answer.exchangeId)) {
     // The client's own stream is still open: it settles the exchange once the provider has ended it.
-    await refreshAnswer(gateway, target, answer, caller, 'cancel').catch(() => undefined)
+    await refreshAnswer(gateway, context, 'cancel').catch(() => undefined)
     throw answerNotOver()
   }
-  await cancelAnswer(gateway, target, answer, caller)
+  await cancelAnswer(gateway, context)
   // Once it is deleted, nobody can say what it has used: its settlement must be durable first.
   try {
     await gateway.ledger.flush()
@@ -147,7 +145,7 @@ const remove = async (gateway: Gateway, { heading, answer, target, caller }: Ans
     throw notRecorded(cause)
   }
   const url = answerEndpoint(target.account, answer.id)
-  const { text } = await requestJson(gateway, target, answer, caller, { method: 'DELETE', url })
+  const { text } = await requestJson(gateway, context, { method: 'DELETE', url })
   try {
     await gateway.store.background.forget(answer)
   } catch {
@@ -157,9 +155,9 @@ const remove = async (gateway: Gateway, { heading, answer, target, caller }: Ans
 }
 
 const inputItems = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
-  const { request, heading, answer, target, caller, query } = context
+  const { request, heading, answer, target, query } = context
   const url = answerEndpoint(target.account, answer.id, '/input_items', query)
-  const { text } = await requestJson(gateway, target, answer, caller, { method: 'GET', url }, abortWith(request))
+  const { text } = await requestJson(gateway, context, { method: 'GET', url }, abortWith(request))
   return json(heading, text)
 }
 

@@ -168,7 +168,7 @@ const answerOf = async (
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(timedOut('did not answer')), PATIENCE_MS)
   try {
-    const response = await send({ fetch }, target, outgoing, new Headers(), abort)
+    const response = await send({ relay: { fetch }, target, abort }, outgoing, new Headers())
     const { status, headers } = response
     const text = await readText(response, ERROR_BYTES, abort)
     return { status, type: headers.get('content-type') ?? '', text, location: headers.get('location') }

@@ -3,7 +3,7 @@
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { Usage } from '../ir/usage.ts'
-import { isChatWire } from '../ir/wire.ts'
+import { isChatWire, type Operation } from '../ir/wire.ts'
 import { collectAfter } from '../lib/collect.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { writeJson } from '../lib/json-write.ts'
@@ -31,6 +31,7 @@ import { beginning, endedSource, joined, rawTap, readBytes, readFrom, type Sourc
 import type { Target } from './target.ts'
 import {
   askOf,
+  type Crossing,
   capFor,
   editsFor,
   encodeFor,
@@ -90,10 +91,7 @@ export type Read<Made extends Answer> = (reading: Reading, response: Response, h
 
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
 export const attempt = async <Made extends Answer>(
-  relay: Relay,
-  exchange: Exchange,
-  target: Target,
-  abort: AbortController,
+  { relay, request: exchange, target, abort }: Omit<Call<Exchange>, 'codec'>,
   read: Read<Made>,
 ): Promise<Made> => {
   const isAsked = target.wire === exchange.wire && !isMissing(exchange, target)
@@ -223,10 +221,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
       ? undefined
       : translateResponse(
           withExact(text, body),
-          chatCodec(exchange.codec.operation ?? exchange.wire),
-          chatCodec(target.wire),
-          askFor(reading),
-          plan.undo,
+          crossing(reading, exchange.codec.operation ?? exchange.wire, plan.undo),
         )
   const made = translated ?? (parsed === undefined ? body : undefined)
   if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
@@ -238,6 +233,14 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
 }
 
 const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, target, secondsOf(relay.clock))
+
+/** From the wire of the target to that of its client. */
+const crossing = (reading: Reading, asked: Operation, undo: Undo): Crossing => ({
+  client: chatCodec(asked),
+  provider: chatCodec(reading.target.wire),
+  ask: askFor(reading),
+  undo,
+})
 
 /** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
 const wholeIn = (text: string, reading: Reading): JsonObject => {
@@ -298,7 +301,7 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           cap: plan.cap,
           now: secondsOf(relay.clock),
         })
-      : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keptBy(reading))
+      : translateStream(crossing(reading, exchange.wire, plan.undo), keptBy(reading))
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     const ended = (text: string, watched: Tap): StreamAnswer => ({
       ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: watched },
@@ -306,9 +309,8 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
     const { otherForm } = codec
     if (otherForm !== undefined) return ended(seenBy(tap, otherForm.frames(body, images)), tap)
     if (!hasOtherForm(reading)) throw malformedAnswer()
-    const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
-    const whole = withExact(text, body)
-    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keptBy(reading))
+    const across = crossing(reading, exchange.wire, plan.undo ?? {})
+    const made = streamFromWhole(withExact(text, body), across, keptBy(reading))
     return ended(made.text, made.tap)
   })
 }
@@ -360,7 +362,7 @@ export const readToFirstOutput = async (
       return fromWhole(text, body)
     })
   }
-  const source = readFrom(begun.chunk, reader, tap, abort, relay.room)
+  const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room })
   for (;;) {
     const first = await source.read()
     if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()

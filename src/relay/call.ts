@@ -66,7 +66,7 @@ export const call = async <Answer>(
         : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
   }
   try {
-    const response = await send(relay, target, traced(outgoing, request), request.headers, abort)
+    const response = await send({ relay, target, abort }, traced(outgoing, request), request.headers)
     answered = true
     if (response.ok && response.status !== PARTIAL) return await read(response, heard)
     const body = await refusalBody(response, abort)

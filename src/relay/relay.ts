@@ -30,6 +30,7 @@ import { answersAsked, meterProgress, meterStream, meterWhole, NO_USAGE, picture
 import { isReferable, rememberAccount, route } from './route.ts'
 import type { Relay } from './services.ts'
 import { settle } from './settle.ts'
+import type { Target } from './target.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
 
 /**
@@ -53,7 +54,7 @@ export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<R
 const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
   const targets = await relay.turns(exchange.body.size, () => route(relay, exchange))
   const answer = await firstAnswer(relay, exchange, targets, (target, abort) =>
-    attempt(relay, exchange, target, abort, read),
+    attempt({ relay, request: exchange, target, abort }, read),
   )
   if (exchange.stream) letGoOfPrompt(exchange)
   const { target } = answer
@@ -93,7 +94,7 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
   })
   const { backgroundAnswer } = exchange
   if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
-    settleLater(relay, exchange, backgroundAnswer, answer, promptOnly(exchange))
+    settleLater(relay, exchange, backgroundAnswer, { target: answer.target, lastKnown: promptOnly(exchange) })
   else await settleJson(relay, exchange, answer)
   return new Response(answer.text, { headers: answerHeaders(exchange, answer.contentType ?? 'application/json') })
 }
@@ -101,8 +102,11 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
   const metered = await orReported(meterWhole(exchange.body.inputEstimate, answer, answersAsked(exchange)), answer)
   const pictures = answer.target.model.kind === 'image' ? picturesIn(answer.body, exchange) : undefined
-  const shown = { ...metered, serverTools: callsInAnswer(answer.body), pictures }
-  await settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
+  await settle(relay, exchange, {
+    target: answer.target,
+    outcome: exchange.client.gone ? 'aborted' : 'done',
+    metered: { ...metered, serverTools: callsInAnswer(answer.body), pictures },
+  })
   await exchange.kept
 }
 
@@ -114,8 +118,7 @@ const settleLater = (
   relay: Relay,
   { decoded: _, ...exchange }: Exchange,
   answer: BackgroundAnswer,
-  { target }: Answer,
-  lastKnown: Metered,
+  { target, lastKnown }: { target: Target; lastKnown: Metered },
 ): void => {
   const { handOver } = relay.background
   if (handOver !== undefined) {
@@ -128,7 +131,7 @@ const settleLater = (
   watchAnswer(relay, answer, {
     inputEstimate: exchange.body.inputEstimate,
     lastKnown,
-    settle: ({ outcome, metered, error }) => settle(relay, withoutBody, target, metered, outcome, error),
+    settle: (end) => settle(relay, withoutBody, { ...end, target }),
   })
   exchange.onDetached()
 }
@@ -188,7 +191,7 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   exchange.release()
   const outcome: Outcome = aborted ? 'aborted' : error === undefined ? 'done' : 'failed'
   if (answer === undefined)
-    return settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, error)
+    return settle(relay, exchange, { outcome, metered: aborted ? promptOnly(exchange) : NO_USAGE, error })
   const final = answer.tap.state === 'done'
   // Counting a text takes a while: tokens that can no longer be used must not be held meanwhile.
   if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
@@ -196,8 +199,10 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   const counted = await orReported(meterStream(exchange, answer, final), answer.tap)
   const pictures = answer.target.model.kind === 'image' ? picturesCome(exchange, answer, final) : undefined
   const metered = { ...counted, serverTools: answer.tap.serverTools, pictures }
-  if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
-  else await settle(relay, exchange, answer.target, metered, outcome, error)
+  const { target } = answer
+  if (!final && backgroundAnswer !== undefined)
+    settleLater(relay, exchange, backgroundAnswer, { target, lastKnown: metered })
+  else await settle(relay, exchange, { target, outcome, metered, error })
   // Who has the end of an answer may refer to it, whatever happens to us.
   if (outcome === 'done') await exchange.kept
 }
@@ -231,6 +236,6 @@ const settleError = async (relay: Relay, exchange: Exchange, error: unknown): Pr
   const known = error instanceof GatewayError ? error : ownFault(error)
   const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
   const metered = aborted ? promptOnly(exchange) : NO_USAGE
-  await settle(relay, exchange, undefined, metered, outcome, aborted ? undefined : known)
+  await settle(relay, exchange, { outcome, metered, error: aborted ? undefined : known })
   return error
 }

@@ -1,10 +1,9 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
-import type { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
-import type { Outcome } from '../ledger/ledger.ts'
 import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
-import type { Ended, Exchange, Metered } from './exchange.ts'
+import type { End } from './background/watched.ts'
+import type { Ended, Exchange } from './exchange.ts'
 import type { Relay } from './services.ts'
 import type { Target } from './target.ts'
 
@@ -13,18 +12,16 @@ export type Settling = Ended &
   Pick<Exchange, 'reservation' | 'answerId' | 'backgroundAnswer' | 'onSettled'> &
   Partial<Pick<Exchange, 'begunAt' | 'body'>>
 
-/**
- * Settles an exchange and reports it. `target`: the one that answered, if any. Resolves once that is written: the end of its
- * answer must not leave before.
- */
+/** `target`: the one that answered, if any. */
+type Answered = End & { target?: Target | undefined }
+
+/** Settles an exchange and reports it. Resolves once that is written: the end of its answer must not leave before. */
 export const settle = (
   relay: Relay,
   exchange: Settling,
-  target: Target | undefined,
-  { usage, rawUsage, estimated, serverTools = {}, pictures }: Metered,
-  outcome: Outcome,
-  error: GatewayError | undefined,
+  { target, outcome, metered, error }: Answered,
 ): Promise<void> => {
+  const { usage, rawUsage, estimated, serverTools = {}, pictures } = metered
   const totalMs =
     exchange.begunAt === undefined
       ? Math.max(0, relay.clock() - exchange.startedAt)

@@ -101,11 +101,9 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 /** `chunk`: what has been read already. An event that is long takes room until it is complete. */
 export const readFrom = (
-  chunk: Uint8Array | undefined,
   reader: Reader,
   tap: Tap,
-  abort: AbortController,
-  room: Room,
+  { chunk, abort, room }: { chunk: Uint8Array | undefined; abort: AbortController; room: Room },
 ): Source => {
   let left = chunk
   let isRest = false

@@ -216,13 +216,10 @@ export const askOf = (exchange: Exchange, { model, wire }: Target, now: number):
   ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
 
-export const translateResponse = (
-  body: JsonObject,
-  client: ChatCodec,
-  provider: ChatCodec,
-  ask: Ask,
-  undo: Undo,
-): JsonObject => {
+/** What an answer goes through on its way: from the provider's wire, on which `undo` was asked for, to the client's. */
+export type Crossing = { client: ChatCodec; provider: ChatCodec; ask: Ask; undo: Undo }
+
+export const translateResponse = (body: JsonObject, { client, provider, ask, undo }: Crossing): JsonObject => {
   const read = provider.decodeResponse(body, undo)
   const shown = { ...read, parts: read.parts.map((part) => shownOn(client.wire, part)) }
   const decoded = withoutBlankTexts(shown)
@@ -240,13 +237,7 @@ const stopped = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
   stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
 
 /** Frames of the provider's wire in, text of the client's wire out. `onDone` is given the text that ends the answer. */
-export const translateStream = (
-  client: ChatCodec,
-  provider: ChatCodec,
-  ask: Ask,
-  undo: Undo,
-  onDone?: (text: string) => void,
-): Tap => {
+export const translateStream = ({ client, provider, ask, undo }: Crossing, onDone?: (text: string) => void): Tap => {
   const { id } = ask
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)

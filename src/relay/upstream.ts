@@ -34,11 +34,9 @@ const systemCode = (cause: unknown): { provider?: ProviderFailure } => {
  * or none when the client disconnected. Throws GatewayError for network failures.
  */
 export const send = async (
-  relay: Pick<Relay, 'fetch'>,
-  target: Target,
+  { relay, target, abort }: { relay: Pick<Relay, 'fetch'>; target: Target; abort: AbortController },
   outgoing: Outgoing,
   client: Headers,
-  abort: AbortController,
 ): Promise<Response> => {
   const { auth } = target.provider
   const { method = 'POST', url, body } = auth === 'google' ? (await vertex()).forVertex(target, outgoing) : outgoing

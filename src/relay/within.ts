@@ -29,7 +29,9 @@ export const withinOf = (body: ClientBody, asking: Asking): Within | undefined =
       return [
         ...named.map(({ path, value, inTool }) => ({
           path,
-          value: JSON.stringify(withNames(value, path, (name, at) => upstreamOf(name, at, inTool, provider, asking))),
+          value: JSON.stringify(
+            withNames(value, path, (name, at) => upstreamOf({ name, at, inTool }, provider, asking)),
+          ),
         })),
         ...wishes.left.map((path) => ({ path, value: undefined, lost: true as const })),
       ]
@@ -61,9 +63,7 @@ const holdsCut = (value: Json | undefined): boolean => {
  * tool call one that nobody here knows, but be answered by none.
  */
 const upstreamOf = (
-  name: string,
-  path: Path,
-  inTool: boolean,
+  { name, at, inTool }: { name: string; at: Path; inTool: boolean },
   provider: string,
   { key, catalogue, hideForbidden }: Asking,
 ): string => {
@@ -71,9 +71,9 @@ const upstreamOf = (
   const models = known === undefined ? catalogue.list().filter(({ upstream }) => upstream === name) : [known]
   if (models.length === 0 && inTool && permits(key, ANY)) return name
   const permitted = models.filter(({ id }) => permits(key, id))
-  if (permitted.length === 0) throw refused(name, models[0], path, permits(key, ANY) || hideForbidden)
+  if (permitted.length === 0) throw refused(name, models[0], at, permits(key, ANY) || hideForbidden)
   const served = permitted.find((model) => model.provider === provider)
-  if (served === undefined) throw elsewhere(permitted[0]?.id ?? name, path)
+  if (served === undefined) throw elsewhere(permitted[0]?.id ?? name, at)
   return served.upstream
 }
 

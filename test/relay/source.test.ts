@@ -44,7 +44,7 @@ test.each(CUTS)('a stream behind a byte order mark keeps its first event, cut af
   const [reader, abort] = [cutAt(at, 'data: one\n\ndata: two\n\n'), new AbortController()]
   const { chunk, isWhole } = await beginning(reader, abort)
   expect(isWhole).toBe(false)
-  const source = readFrom(chunk, reader, tapOf(), abort, roomOf(0).room)
+  const source = readFrom(reader, tapOf(), { chunk, abort, room: roomOf(0).room })
   let text = ''
   for (let read = await source.read(); read !== undefined; read = await source.read()) text += read
   expect(text).toBe('one two ')
@@ -58,7 +58,11 @@ test.each(CUTS)('a whole answer behind a byte order mark is one, cut after %d by
 test('what has piled up is read in pieces, between which others have their turn', async () => {
   const frames = Array.from({ length: 20_000 }, (_, at) => `data: ${at}\n\n`)
   const reader: Reader = new ReadableStream<Uint8Array>({ start: (to) => to.close() }).getReader()
-  const source = readFrom(Buffer.from(frames.join('')), reader, tapOf(), new AbortController(), roomOf(0).room)
+  const source = readFrom(reader, tapOf(), {
+    chunk: Buffer.from(frames.join('')),
+    abort: new AbortController(),
+    room: roomOf(0).room,
+  })
   let others = 0
   let over = false
   const other = (): void => {
@@ -82,7 +86,11 @@ test.each([
     throw thrown
   }
   const abort = new AbortController()
-  const source = readFrom(Buffer.from('data: one\n\n'), cutAt(1, ''), { ...tapOf(), see }, abort, roomOf(0).room)
+  const source = readFrom(
+    cutAt(1, ''),
+    { ...tapOf(), see },
+    { chunk: Buffer.from('data: one\n\n'), abort, room: roomOf(0).room },
+  )
   await expect(source.read()).rejects.toMatchObject(expected)
 })
 
@@ -100,7 +108,7 @@ describe('a long event', () => {
     }).getReader()
     const abort = new AbortController()
     const { room, taken } = roomOf(most)
-    return { abort, source: readFrom(undefined, reader, tapOf(), abort, room), taken }
+    return { abort, source: readFrom(reader, tapOf(), { chunk: undefined, abort, room }), taken }
   }
 
   test('takes room until it is complete', async () => {

@@ -30,7 +30,11 @@ const sent = async (code: string | undefined, { afterMs = 0, left = false } = {}
     if (left) abort.abort()
     throw thrown(code)
   }
-  const outcome = await send({ fetch } as Relay, target, { url: 'http://provider' }, new Headers(), abort).then(
+  const outcome = await send(
+    { relay: { fetch } as Relay, target, abort },
+    { url: 'http://provider' },
+    new Headers(),
+  ).then(
     (response) => response.text(),
     (error: GatewayError) => error.code,
   )
@@ -51,7 +55,11 @@ describe('a request', () => {
       inits.push(init)
       return new Response('answer')
     }
-    await send({ fetch } as Relay, target, { url: 'http://provider' }, new Headers(), new AbortController())
+    await send(
+      { relay: { fetch } as Relay, target, abort: new AbortController() },
+      { url: 'http://provider' },
+      new Headers(),
+    )
     expect(inits).toMatchObject([{ decompress: false, redirect: 'manual' }])
   })
 
@@ -164,7 +172,11 @@ describe('the headers of a request', () => {
       return new Response()
     }
     const to = { ...target, wire, provider } as Target
-    await send({ fetch } as Relay, to, { url: 'http://provider' }, new Headers(headers), new AbortController())
+    await send(
+      { relay: { fetch } as Relay, target: to, abort: new AbortController() },
+      { url: 'http://provider' },
+      new Headers(headers),
+    )
     expect(seen).toEqual({ ...always, ...more })
   })
 })

@@ -78,7 +78,9 @@ const crossings = CHAT_WIRES.flatMap((client) =>
 describe.each(crossings)('a client of %s and a server of %s that calls every answer complete', (client, vendor) => {
   const endOf = (made: Made, cap?: number): unknown => {
     const undo = cap === undefined ? {} : { cap }
-    return END[client](translateResponse(WHOLE[vendor](made), CHAT_CODECS[client], CHAT_CODECS[vendor], ask, undo))
+    return END[client](
+      translateResponse(WHOLE[vendor](made), { client: CHAT_CODECS[client], provider: CHAT_CODECS[vendor], ask, undo }),
+    )
   }
 
   test('reads an answer that came to the cap as cut, and no other', () =>
@@ -106,7 +108,7 @@ test('a thought that the cap does not hold for is no cut', () => {
     }
     const answer = { ...WHOLE['chat-completions']({ text: 'one', output }), usage }
     const [client, vendor] = [CHAT_CODECS.messages, CHAT_CODECS['chat-completions']]
-    return translateResponse(answer, client, vendor, ask, { cap: CAP }).stop_reason
+    return translateResponse(answer, { client, provider: vendor, ask, undo: { cap: CAP } }).stop_reason
   }
   expect(told(500, 510)).toBe('end_turn')
   expect(told(30, CAP)).toBe('max_tokens')
@@ -332,7 +334,7 @@ describe('a chat stream without [DONE]', () => {
   const tapsOf = () => [
     CHAT_CODECS['chat-completions'].tap({ model: 'm', includeUsage: true, now: 0 }),
     ...(['responses', 'messages'] as const).map((client) =>
-      translateStream(CHAT_CODECS[client], CHAT_CODECS['chat-completions'], ask, {}),
+      translateStream({ client: CHAT_CODECS[client], provider: CHAT_CODECS['chat-completions'], ask, undo: {} }),
     ),
   ]
 

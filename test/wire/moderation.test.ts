@@ -66,10 +66,10 @@ test.each<[ChatWire, ChatWire, JsonObject, JsonObject]>([
   ],
 ])('of %s for a client of %s: %j', (vendor, client, moderation, due) => {
   const { whole, stream } = ANSWERS[vendor]?.(moderation) ?? { whole: {}, stream: [] }
-  const codecs = [CHAT_CODECS[client], CHAT_CODECS[vendor]] as const
-  const body = translateResponse(whole, ...codecs, askFor(client, false), {})
+  const across = { client: CHAT_CODECS[client], provider: CHAT_CODECS[vendor], undo: {} }
+  const body = translateResponse(whole, { ...across, ask: askFor(client, false) })
   expect(body.moderation).toEqual(due)
-  const tap = translateStream(...codecs, askFor(client, true), {})
+  const tap = translateStream({ ...across, ask: askFor(client, true) })
   const frames = [...stream.map((data) => JSON.stringify(data)), '[DONE]'].map((data) => ({ data }))
   const told = framesOf(frames.map((frame) => tap.see(frame)).join(''))
     .filter(({ data }) => data !== '[DONE]')

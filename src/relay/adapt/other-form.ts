@@ -7,7 +7,7 @@ import { requireWhole } from '../../ir/whole.ts'
 import { type Frame, framesIn } from '../../lib/sse.ts'
 import type { Ask, ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../../wire/codec.ts'
 import { textOf } from '../../wire/pass.ts'
-import { translateStream } from '../translate.ts'
+import { type Crossing, translateStream } from '../translate.ts'
 import { broken } from '../upstream.ts'
 
 /** How an event stream begins, whatever its content type says; no JSON begins so. */
@@ -50,13 +50,11 @@ export const passedFromStream = (
  * GatewayError for an answer that breaks off.
  */
 export const streamFromWhole = (
-  client: ChatCodec,
-  provider: ChatCodec,
   body: JsonObject,
-  ask: Ask,
-  undo: Undo,
+  crossing: Crossing,
   onDone?: (text: string) => void,
 ): { tap: Tap; text: string } => {
+  const { provider, undo } = crossing
   const decoder: EventDecoder = {
     push: () => unfold(provider.decodeResponse(body, undo)),
     end: () => [],
@@ -64,7 +62,7 @@ export const streamFromWhole = (
     rawUsage: provider.readUsage(body)?.raw,
     serviceTier: textOf(body.service_tier),
   }
-  const tap = translateStream(client, { ...provider, decodeEvents: () => decoder }, ask, undo, onDone)
+  const tap = translateStream({ ...crossing, provider: { ...provider, decodeEvents: () => decoder } }, onDone)
   const text = tap.see({ data: '' })
   if (tap.state !== 'done') throw tap.error ?? broken()
   return { tap: Object.assign(tap, { answerId: textOf(body.id) }), text }

@@ -72,43 +72,34 @@ export const answerNotFound = (id: string): GatewayError =>
 
 export type ProviderAnswer = { text: string; body: JsonObject }
 
+/** An answer, the target that makes it, and who asks about it. */
+type About = { target: Target; answer: BackgroundAnswer; caller: Caller }
+
 /**
  * Reads an answer from its provider, or cancels it, and settles its exchange if it has ended. Throws GatewayError:
  * `not_found` if the provider no longer has it.
  */
 export const refreshAnswer = async (
   relay: Relay,
-  target: Target,
-  answer: BackgroundAnswer,
-  caller: Caller,
+  about: About,
   what: 'read' | 'cancel',
   { query = '', abort }: { query?: string; abort?: AbortController } = {},
 ): Promise<ProviderAnswer> => {
+  const { target, answer } = about
   const url = answerEndpoint(target.account, answer.id, what === 'cancel' ? '/cancel' : '', query)
-  const read = await requestJson(
-    relay,
-    target,
-    answer,
-    caller,
-    { method: what === 'cancel' ? 'POST' : 'GET', url },
-    abort,
-  )
+  const read = await requestJson(relay, about, { method: what === 'cancel' ? 'POST' : 'GET', url }, abort)
   const state = answerStateOf(read.body)
   if (state === undefined) throw malformedAnswer()
   const watched = relay.background.watched.get(answer.exchangeId)
-  if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, state, read.body)
+  if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, { state, body: read.body })
   return read
 }
 
 /** Cancels an answer that has not ended and settles its exchange. Throws GatewayError. */
-export const cancelAnswer = async (
-  relay: Relay,
-  target: Target,
-  answer: BackgroundAnswer,
-  caller: Caller,
-): Promise<void> => {
-  if (await isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'read')
-  if (await isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'cancel')
+export const cancelAnswer = async (relay: Relay, about: About): Promise<void> => {
+  const { answer } = about
+  if (await isOpen(relay, answer)) await refreshAnswer(relay, about, 'read')
+  if (await isOpen(relay, answer)) await refreshAnswer(relay, about, 'cancel')
   if (await isOpen(relay, answer)) throw answerNotOver()
 }
 
@@ -118,15 +109,13 @@ export const answerNotOver = (): GatewayError =>
 /** The provider's JSON answer to a request about a background answer. */
 export const requestJson = (
   relay: Relay,
-  target: Target,
-  { id }: BackgroundAnswer,
-  request: Caller,
+  { target, answer, caller }: About,
   outgoing: Outgoing,
   abort = new AbortController(),
 ): Promise<ProviderAnswer> =>
   orNotFound(
-    id,
-    call({ relay, request, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
+    answer.id,
+    call({ relay, request: caller, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
       const text = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
       const body = parseObject(text, true)
       if (body === undefined) throw malformedAnswer()
@@ -151,8 +140,7 @@ const settleEnded = async (
   relay: Relay,
   watched: Watched,
   target: Target,
-  state: Exclude<AnswerState, 'open'>,
-  body: JsonObject,
+  { state, body }: { state: Exclude<AnswerState, 'open'>; body: JsonObject },
 ): Promise<void> => {
   const codec = CODECS.responses
   const error = state === 'failed' ? codec.decodeError(200, body) : undefined

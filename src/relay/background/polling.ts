@@ -63,8 +63,7 @@ export const resumeAnswer = (
   watchAnswer(relay, answer, {
     inputEstimate,
     lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
-    settle: ({ outcome, metered, error }) =>
-      settleExchange(relay, exchange, targetOf(relay, answer), metered, outcome, error),
+    settle: (end) => settleExchange(relay, exchange, { ...end, target: targetOf(relay, answer) }),
   })
 }
 
@@ -99,7 +98,7 @@ const poll = async (relay: Relay, target: Target, watched: Watched): Promise<Gat
   const late = ageMs + relay.stopwatch() - watchedSince >= totalMs
   for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
     try {
-      await refreshAnswer(relay, target, answer, ownCaller(), what)
+      await refreshAnswer(relay, { target, answer, caller: ownCaller() }, what)
       watched.missed = 0
     } catch (error) {
       // A provider without a way to cancel answers 404 too, and may still know the answer.

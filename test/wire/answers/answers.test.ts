@@ -139,10 +139,18 @@ const alike = (body: JsonObject): JsonObject => {
 }
 
 const toldWhole = (client: ChatWire, vendor: ChatWire, body: JsonObject): string =>
-  JSON.stringify(translateResponse(parsed(body), CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, false), {}))
+  JSON.stringify(
+    translateResponse(parsed(body), {
+      client: CHAT_CODECS[client],
+      provider: CHAT_CODECS[vendor],
+      ask: askFor(client, false),
+      undo: {},
+    }),
+  )
 
 describe.skipIf(!hasCorpus).each(crossings)('a client of %s and an answer of %s', (client, vendor) => {
-  const open = (): Tap => translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, true), {})
+  const open = (): Tap =>
+    translateStream({ client: CHAT_CODECS[client], provider: CHAT_CODECS[vendor], ask: askFor(client, true), undo: {} })
 
   const check = (holds: (body: JsonObject, thrown: Dice) => void): void =>
     fc.assert(

@@ -86,7 +86,12 @@ describe.skipIf(!hasCorpus).each(cells)('a client of %s and an answer of %s that
   const open = () =>
     client === vendor
       ? CHAT_CODECS[client].tap({ model: 'gateway-model', includeUsage: true, now: 0 })
-      : translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, true), {})
+      : translateStream({
+          client: CHAT_CODECS[client],
+          provider: CHAT_CODECS[vendor],
+          ask: askFor(client, true),
+          undo: {},
+        })
 
   const whole = (): void =>
     fc.assert(
@@ -121,13 +126,12 @@ describe.skipIf(!hasCorpus).each(cells)('a client of %s and an answer of %s that
 
 const told = (client: ChatWire, vendor: ChatWire, body: Json) => {
   try {
-    const answer = translateResponse(
-      body as { [name: string]: Json },
-      CHAT_CODECS[client],
-      CHAT_CODECS[vendor],
-      askFor(client, false),
-      {},
-    )
+    const answer = translateResponse(body as { [name: string]: Json }, {
+      client: CHAT_CODECS[client],
+      provider: CHAT_CODECS[vendor],
+      ask: askFor(client, false),
+      undo: {},
+    })
     return JSON.parse(JSON.stringify(answer))
   } catch (error) {
     expect(error).toBeInstanceOf(GatewayError)

@@ -46,7 +46,12 @@ const passed = (wire: ChatWire, rows: Row[], includeUsage = true): { tap: Tap; t
   }
 }
 const told = (client: ChatWire, vendor: ChatWire, rows: Row[], undo: Undo = {}): { tap: Tap; text: string } => {
-  const tap = translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, true), undo)
+  const tap = translateStream({
+    client: CHAT_CODECS[client],
+    provider: CHAT_CODECS[vendor],
+    ask: askFor(client, true),
+    undo,
+  })
   return {
     tap,
     text: framesOf(bytes(vendor, rows))
@@ -55,7 +60,12 @@ const told = (client: ChatWire, vendor: ChatWire, rows: Row[], undo: Undo = {}):
   }
 }
 const whole = (client: ChatWire, vendor: ChatWire, body: JsonObject): JsonObject =>
-  translateResponse(body, CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, false), {})
+  translateResponse(body, {
+    client: CHAT_CODECS[client],
+    provider: CHAT_CODECS[vendor],
+    ask: askFor(client, false),
+    undo: {},
+  })
 
 const others = (vendor: ChatWire): ChatWire[] => CHAT_WIRES.filter((wire) => wire !== vendor)
 const failureOf = (act: () => unknown): unknown => {
@@ -743,7 +753,7 @@ describe('a summary that was asked for and not given', () => {
     ['white space', { content: ' \n' }],
     ['nothing', { content: '' }],
   ])('fails where there is %s instead, so that it is asked for again, whole and in a stream', (_, message) => {
-    const tap = translateStream(client, provider, ask(true), {})
+    const tap = translateStream({ client, provider, ask: ask(true), undo: {} })
     const rows = bytes('chat-completions', [says(message), stops('stop'), DONE])
     const text = framesOf(rows)
       .map((frame) => tap.see(frame))
@@ -751,7 +761,9 @@ describe('a summary that was asked for and not given', () => {
     expect([tap.state, tap.error?.code]).toEqual(['failed', 'upstream_error'])
     expect(text).not.toContain('response.completed')
     const answer = { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    expect(() => translateResponse(answer, client, provider, ask(false), {})).toThrow('the text that was asked for')
+    expect(() => translateResponse(answer, { client, provider, ask: ask(false), undo: {} })).toThrow(
+      'the text that was asked for',
+    )
   })
 })
 

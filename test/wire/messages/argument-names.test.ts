@@ -117,7 +117,7 @@ test('a call is given as it is written, and counted where the client leaves', ()
     })),
   ]
   const ask = { model: 'm', body: {}, inputEstimate: 1, now: 1 }
-  const tap = translateStream(chatCompletions, messages, ask, sent.undo)
+  const tap = translateStream({ client: chatCompletions, provider: messages, ask, undo: sent.undo })
   const text = framesOf(stream.map(typed).join('')).map(tap.see).join('')
   expect(text).toContain(' and six')
   expect(tap.output.text).toBe('{"$top":"five and six')

@@ -671,7 +671,7 @@ const askFor = (body: JsonObject): Ask => ({ model: 'gateway-model', body, input
 
 const told = (from: Foreign, asked: JsonObject, answer: JsonObject): JsonObject => {
   const { undo } = cross(from, asked)
-  const body = translateResponse(answer, responses, CHAT_CODECS[from], askFor(asked), undo)
+  const body = translateResponse(answer, { client: responses, provider: CHAT_CODECS[from], ask: askFor(asked), undo })
   expect(violations(SCHEMAS.responses.response, body)).toEqual([])
   return body
 }
@@ -679,7 +679,7 @@ const told = (from: Foreign, asked: JsonObject, answer: JsonObject): JsonObject 
 /** `cut`: the size of the stream's chunks, in bytes. */
 const streamed = (from: Foreign, asked: JsonObject, stream: string, cut = stream.length): string => {
   const { undo } = cross(from, asked)
-  const tap = translateStream(responses, CHAT_CODECS[from], askFor(asked), undo)
+  const tap = translateStream({ client: responses, provider: CHAT_CODECS[from], ask: askFor(asked), undo })
   const bytes = new TextEncoder().encode(stream)
   const chunks: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += cut) chunks.push(bytes.subarray(at, at + cut))

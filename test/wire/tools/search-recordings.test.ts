@@ -34,8 +34,14 @@ const ask = (stream: boolean): Ask => ({ model: 'm', body: { stream }, inputEsti
 
 const read = (vendor: ChatWire, client: ChatWire, { response: text }: Recording): JsonObject => {
   const whole = parseObject(text)
-  if (whole !== undefined) return translateResponse(whole, CHAT_CODECS[client], CHAT_CODECS[vendor], ask(false), {})
-  const tap = translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], ask(true), {})
+  if (whole !== undefined)
+    return translateResponse(whole, {
+      client: CHAT_CODECS[client],
+      provider: CHAT_CODECS[vendor],
+      ask: ask(false),
+      undo: {},
+    })
+  const tap = translateStream({ client: CHAT_CODECS[client], provider: CHAT_CODECS[vendor], ask: ask(true), undo: {} })
   // Its numbers keep their digits.
   return JSON.parse(JSON.stringify(GATHER[client](framesOf(framesOf(text).map(tap.see).join('')))))
 }

@@ -33,7 +33,12 @@ const askFor = (client: ChatWire): Ask => ({
 })
 
 const translated = (client: ChatWire, vendor: ChatWire, chunks: Uint8Array[]) => {
-  const tap = translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client), {})
+  const tap = translateStream({
+    client: CHAT_CODECS[client],
+    provider: CHAT_CODECS[vendor],
+    ask: askFor(client),
+    undo: {},
+  })
   const text = framesOf(...chunks).map((frame) => tap.see(frame))
   return { tap, text: text.join('') }
 }
