@@ -40,7 +40,7 @@ export const createApp = (gateway: Gateway, side: Side = 'operators') =>
     .use(side === 'operators' ? operators(gateway) : clientPages(gateway))
     .use(docs(gateway, side))
     .all('/*', async ({ request }) => (await upgrade(gateway, request)) ?? fallback(request, side), { parse: 'none' })
-    .onError(({ request, code, error }) => frameworkError(gateway, request, side, code, error))
+    .onError(({ request, code, error }) => frameworkError(gateway, request, side, { code, error }))
 
 const operators = (gateway: Gateway) =>
   new Elysia({ name: 'operators' }).use(metrics(gateway)).use(admin(gateway)).use(dashboard(gateway))

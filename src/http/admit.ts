@@ -8,7 +8,6 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import { isChatWire, KIND_OF, type Kind, type Operation, type Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
-import type { ClientBody } from '../relay/client-body.ts'
 import { DECISIVE } from '../wire/decisive.ts'
 import { CODECS } from '../wire/index.ts'
 import { fault } from './fault.ts'
@@ -33,16 +32,15 @@ const refuseOtherCase = (body: JsonObject, names: ReadonlySet<string> = DECISIVE
 /** Without it no figures are told, and reasoning that is hidden would not be billed. */
 const FIGURES = new Set(['include_usage'])
 
+/** A request's body, what it is to be, and whose it is. */
+type Applicant = { asked: Operation; check: Check; outline: JsonObject; key: Key }
+
 /** Returns the model. Throws `invalid_request`, `invalid_model` or `permission_denied`. */
 export const admit = (
-  asked: Operation,
-  check: Check,
-  client: ClientBody,
-  key: Key,
+  { asked, check, outline: body, key }: Applicant,
   catalogue: Catalogue,
   hideForbidden: boolean,
 ): Model => {
-  const body = client.outline
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
   refuseOtherCase(body)
   if (isObject(body.stream_options)) refuseOtherCase(body.stream_options, FIGURES, 'stream_options.')

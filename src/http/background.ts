@@ -50,7 +50,7 @@ export const background = (gateway: Gateway) => {
     (what: Asked, respond: (context: AnswerContext) => Promise<Response>) =>
     ({ request, params }: { request: Request; params: { id: string | null } }) =>
       // Null: an id that is wrongly encoded, which no answer has.
-      handle(gateway, request, params.id ?? '', what, respond)
+      handle(gateway, request, { id: params.id ?? '', what }, respond)
   for (const path of pathsOf('/v1/responses')) {
     app
       .get(
@@ -84,8 +84,7 @@ const PASSED_ON = ['include', 'include[]', 'stream', 'starting_after', 'include_
 const handle = async (
   gateway: Gateway,
   request: Request,
-  id: string,
-  what: Asked,
+  { id, what }: { id: string; what: Asked },
   respond: (context: AnswerContext) => Promise<Response>,
 ): Promise<Response> => {
   const heading: Heading = { id: requestId(), wire: 'responses', limitHeaders: {}, dropped: [] }

@@ -228,7 +228,7 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
     : gateway.turns(bytes.byteLength, () => openForm(bytes, form)))
   const { outline, whole } = asSent
   const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []
-  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent, edits))
+  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, { asSent, edits }))
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
@@ -242,20 +242,13 @@ const opened = (
   gateway: Gateway,
   post: Post,
   check: Check,
-  asSent: ClientBody,
-  edits: readonly Edit[],
+  { asSent, edits }: { asSent: ClientBody; edits: readonly Edit[] },
 ): Known<Opened> => {
   const { asked, wire, key } = post
   const bodyWire = bodyWireOf(wire, asSent.outline)
-  const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
-  const model = admit(
-    bodyWire === wire ? asked : bodyWire,
-    fit,
-    asSent,
-    key,
-    gateway.catalogue,
-    gateway.config.hideForbiddenModels,
-  )
+  const as = bodyWire === wire ? { asked, check } : { asked: bodyWire, check: REQUESTS[bodyWire] }
+  const { catalogue, config } = gateway
+  const model = admit({ ...as, outline: asSent.outline, key }, catalogue, config.hideForbiddenModels)
   post.model = model.id
   requireWire(bodyWire, model, () => wiresOf(gateway, { model, key }))
   if (bodyWire !== wire && asSent.outline.background === true) {
@@ -266,7 +259,6 @@ const opened = (
   const sent = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
   const body = gateway.continued.withPrevious(key.id, sent)
   requireSight(bodyWire, body, model)
-  const { catalogue, config } = gateway
   const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
   const all = { bodyWire, asSent, body, model, within }
   if (within === undefined) return all

@@ -45,10 +45,9 @@ export const frameworkError = (
   gateway: Gateway,
   request: Request,
   side: Side,
-  code: unknown,
-  thrown: unknown,
+  { code, error }: { code: unknown; error: unknown },
 ): Response => {
   if (code === 'NOT_FOUND') return fallback(request, side)
   const id = requestId()
-  return errorResponse(reported(gateway.log, thrown, { request: id }), id, wireAt(new URL(request.url).pathname))
+  return errorResponse(reported(gateway.log, error, { request: id }), id, wireAt(new URL(request.url).pathname))
 }

@@ -38,7 +38,7 @@ export const readBody = async (
   const seen = { bytes: inOneGo ? declared : 0 }
   const reading: Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> = inOneGo
     ? request.arrayBuffer()
-    : readCounted(request, declared, limitBytes, seen, holding)
+    : readCounted(request, { declared, limitBytes }, seen, holding)
   const allowedMs = (): number =>
     hurried()
       ? Math.min(HURRIED_MS, timeoutMs) + seen.bytes / (inOneGo ? HURRIED_BYTES_PER_MS : MIN_BYTES_PER_MS)
@@ -180,8 +180,7 @@ const lookAtAll = (): void => {
 /** Into memory of the declared size, of which what is not written is not there; in pieces where none is declared. */
 const readCounted = async (
   request: Request,
-  declared: number,
-  limitBytes: number,
+  { declared, limitBytes }: { declared: number; limitBytes: number },
   seen: { bytes: number },
   holding: Holding,
 ): Promise<Uint8Array<ArrayBuffer>> => {

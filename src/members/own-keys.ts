@@ -64,10 +64,8 @@ const MORE = 'Raise their limits under Members.'
  */
 export const checkTokens = (
   { limits, name }: Holder,
-  others: readonly Key[],
   tokensTotal: number,
-  now: number,
-  held: (key: Key) => number,
+  { others, now, held }: { others: readonly Key[]; now: number; held: (key: Key) => number },
 ): void => {
   const { maxKeys, maxTokensPerKey, maxExpiryDays } = limits
   if (maxKeys === null || maxTokensPerKey === null) return
@@ -109,9 +107,7 @@ export const tokensLeft = (
 export const checkWish = (
   { limits, name: holder, budgeted = false }: Holder,
   wish: Wish,
-  defaults: RateLimits,
-  now: number,
-  key: Key | undefined,
+  { defaults, now, key }: { defaults: RateLimits; now: number; key?: Key },
 ): void => {
   const { tokensTotal, renews, expiresAt, models, serverTools } = wish
   const whose = holder === undefined ? 'A key of yours' : `A key of ${holder}`

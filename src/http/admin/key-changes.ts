@@ -72,8 +72,8 @@ const made = async (
     // An admin may give a key more than the gateway's default rate limits.
     const { tokensTotal, expiresAt, models, serverTools } = wish
     const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
-    checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
-    requireTokens(gateway, holder, ownerId, tokensTotal)
+    checkWish(holder, bound, { defaults: gateway.config.limits, now: gateway.clock() })
+    requireTokens(gateway, holder, { ownerId, tokensTotal })
   }
   const asked = { ...wish, label: input.label.trim(), ownerId }
   const { key, secret } = await gateway.store.keys.issue(asked, actorOf(caller))
@@ -148,13 +148,13 @@ const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefin
 const requireTokens = (
   gateway: Gateway,
   holder: Holder,
-  ownerId: string | undefined,
-  tokensTotal: number,
-  but?: Key,
+  { ownerId, tokensTotal, but }: { ownerId: string | undefined; tokensTotal: number; but?: Key },
 ): void =>
-  checkTokens(holder, othersOf(gateway, ownerId, but), tokensTotal, gateway.clock(), ({ id }) =>
-    gateway.ledger.heldBy(id),
-  )
+  checkTokens(holder, tokensTotal, {
+    others: othersOf(gateway, ownerId, but),
+    now: gateway.clock(),
+    held: ({ id }) => gateway.ledger.heldBy(id),
+  })
 
 const othersOf = ({ store }: Gateway, ownerId: string | undefined, but: Key | undefined): Key[] =>
   store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
@@ -163,11 +163,11 @@ const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
   const now = gateway.clock()
-  checkWish(holding(gateway, member), wish, gateway.config.limits, now, key)
+  checkWish(holding(gateway, member), wish, { defaults: gateway.config.limits, now, key })
   checkBudget(wish.budget, gateway.store.budgets.get(budgetOf('key', key.id)))
   const { tokensTotal } = wish
   if (tokensTotal !== undefined && tokensTotal > key.tokensTotal)
-    requireTokens(gateway, { limits: member.limits }, member.id, tokensTotal, key)
+    requireTokens(gateway, { limits: member.limits }, { ownerId: member.id, tokensTotal, but: key })
   // One that had expired and is to go on counts again, as a new one does.
   if (wish.expiresAt !== undefined && key.expiresAt <= now) {
     requireRoom(gateway, { limits: member.limits }, member.id, key)

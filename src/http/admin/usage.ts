@@ -208,11 +208,11 @@ const byKey = async (
   most: Measure,
   model: string | undefined,
 ): Promise<SeriesRow[]> => {
-  const ids = await ranking(gateway, range, most, model)
+  const ids = await ranking(gateway, range, { most, model })
   const rows = await parted(gateway, range, model, ids)
   // So few were all there were: what is left over is of keys that have come since.
   return ids.length < MOST_SERIES && rows.some(({ group }) => group === OTHER)
-    ? parted(gateway, range, model, await ranking(gateway, range, most, model, true))
+    ? parted(gateway, range, model, await ranking(gateway, range, { most, model }, true))
     : rows
 }
 
@@ -239,8 +239,7 @@ const rankings = new WeakMap<Gateway, Map<string, Ranked>>()
 const ranking = async (
   gateway: Gateway,
   { since, until }: Range,
-  most: Measure,
-  model: string | undefined,
+  { most, model }: { most: Measure; model: string | undefined },
   anew = false,
 ): Promise<string[]> => {
   const now = gateway.clock()
