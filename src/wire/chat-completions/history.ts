@@ -49,7 +49,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
       for (const [index, part] of turn.parts.entries()) {
         const path = placeOf(part, out.pathOf(at, index))
         if (part.type !== 'tool-result') content.push(...encodePart(part, path, out))
-        else if (encodeResult(part, path, open, content, out)) results += 1
+        else if (encodeResult(part, path, { open, content }, out)) results += 1
       }
       const hasContent = content.length > 0 || (turn.parts.length === 0 && results === 0)
       if (hasContent) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
@@ -221,8 +221,7 @@ const audioReference = (audio: Json): Json =>
 const encodeResult = (
   part: ToolResultPart,
   path: string,
-  open: Open,
-  content: JsonObject[],
+  { open, content }: { open: Open; content: JsonObject[] },
   out: Outgoing,
 ): boolean => {
   if (part.cache !== undefined) out.drop(`${path}.cache_control`)

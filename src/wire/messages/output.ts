@@ -19,9 +19,7 @@ type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject
 export const encodeOutput = (
   request: ChatRequest,
   { structuredOutputByTool: byTool, noForcedTools }: Quirks,
-  names: Names,
-  room: StrictRoom,
-  dropped: Dropped,
+  { names, room, dropped }: { names: Names; room: StrictRoom; dropped: Dropped },
 ): Output => {
   const { output } = request
   if (output === undefined) return {}

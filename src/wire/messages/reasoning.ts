@@ -109,7 +109,12 @@ export const encodeReasoning = (
   }
   const effort = encodeEffort(reasoning.effort, quirks, reasoning.mode !== undefined, dropped)
   if (reasoning.mode === 'off' || reasoning.effort === 'none') return { thinking: { type: 'disabled' }, ...effort }
-  const thinking = encodeMode(request, reasoning, quirks.noAdaptiveThinking === true, limits.maxTokens, dropped)
+  const thinking = encodeMode(
+    request,
+    reasoning,
+    { budgetsOnly: quirks.noAdaptiveThinking === true, maxTokens: limits.maxTokens },
+    dropped,
+  )
   if (thinking === undefined) return effort
   if (request.origin !== 'messages' && limits.cannotThink(thinking.type === 'enabled')) {
     dropped.member('thinking')
@@ -144,8 +149,7 @@ const encodeEffort = (
 const encodeMode = (
   request: ChatRequest,
   { mode, effort, summary, budgetTokens }: Reasoning,
-  budgetsOnly: boolean,
-  maxTokens: number,
+  { budgetsOnly, maxTokens }: { budgetsOnly: boolean; maxTokens: number },
   dropped: Dropped,
 ): JsonObject | undefined => {
   const display = summary === undefined ? {} : { display: summary === 'omitted' ? 'omitted' : 'summarized' }

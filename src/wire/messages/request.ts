@@ -217,7 +217,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     )
   const names = toolNames(request.tools)
   const room = strictRoom()
-  const output = encodeOutput(request, quirks, names, room, dropped)
+  const output = encodeOutput(request, quirks, { names, room, dropped })
   const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped, quirks })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const turns = withFoundNames(request.turns, names.of)
@@ -249,7 +249,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   if (Object.keys(config).length > 0) body.output_config = config
   Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
   const undo: Undo = {}
-  encodeRest(request, body, dropped, undo, target.quirks)
+  encodeRest(request, body, target.quirks, { dropped, undo })
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
   if (caches) Object.assign(body, mark({}))

@@ -75,9 +75,8 @@ const TIERS = new Map([
 export const encodeRest = (
   request: ChatRequest,
   body: JsonObject,
-  dropped: Dropped,
-  undo: Undo,
   quirks: Quirks,
+  { dropped, undo }: { dropped: Dropped; undo: Undo },
 ): void => {
   const own = request.origin === 'messages'
   const stop = stopsInGateway(quirks, 'stop_sequences') ? [] : (request.stop?.filter((text) => !isBlank(text)) ?? [])

@@ -110,18 +110,20 @@ const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
 const namesIn = (raw: string): Name[] => {
   const text = raw.replace(ECHOES, blank)
   const paths: Name[] = []
-  const note = (found: Found, list: Name[], at: number, length: number, steps: string[]): void => {
-    list.push({ found, steps, ...aroundIn(raw, at, length) })
-  }
+  const named = (found: Found, at: number, length: number, steps: string[]): Name => ({
+    found,
+    steps,
+    ...aroundIn(raw, at, length),
+  })
   let rest = text.replace(WITHIN_PATH, (whole, name, path, at) => {
-    note('path', paths, at, whole.length, `${path}.${name}`.match(STEP) ?? [])
+    paths.push(named('path', at, whole.length, `${path}.${name}`.match(STEP) ?? []))
     return blank(whole)
   })
   for (const pattern of [TUPLE, PATH])
     rest = rest.replace(pattern, (whole, inner, at) => {
       const [written, place] = typeof inner === 'string' ? [inner, at] : [whole, inner]
       const steps = `${written}`.match(STEP) ?? []
-      if (steps.length > 0) note('path', paths, place, whole.length, steps)
+      if (steps.length > 0) paths.push(named('path', place, whole.length, steps))
       return steps.length > 1 || /^[#$/]/.test(whole) ? blank(whole) : whole
     })
   rest = rest.replace(ACCEPTED, blank)
@@ -130,10 +132,10 @@ const namesIn = (raw: string): Name[] => {
   for (const match of rest.matchAll(QUOTED)) {
     const inner = match.slice(1).find((one) => one !== undefined) ?? ''
     const all = inner.split(/,\s*/).filter((one) => NAME.test(one))
-    for (const one of all) note('quoted', quoted, match.index, match[0].length, one.match(STEP) ?? [])
+    for (const one of all) quoted.push(named('quoted', match.index, match[0].length, one.match(STEP) ?? []))
   }
   for (const { 0: word, index } of rest.matchAll(WORD))
-    if (isNamed(word, rest, index)) note('word', words, index, word.length, [word])
+    if (isNamed(word, rest, index)) words.push(named('word', index, word.length, [word]))
   return [...paths, ...quoted, ...words].filter(({ steps }) => steps.length > 0)
 }
 

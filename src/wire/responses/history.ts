@@ -77,7 +77,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
         ...messageItems(turn.developer && !out.quirks.noDeveloperRole ? 'developer' : 'system', turn.parts, at, out),
       )
     } else {
-      input.push(...userItems(turn.parts, at, pairs, partial, out))
+      input.push(...userItems(turn.parts, at, { paired: pairs.paired, partial }, out))
     }
   })
   flush()
@@ -165,8 +165,7 @@ const messageItems = (role: string, parts: readonly ContentPart[], turn: number,
 const userItems = (
   parts: Extract<Turn, { role: 'user' }>['parts'],
   turn: number,
-  { paired }: Pairs,
-  partial: boolean,
+  { paired, partial }: Pick<Pairs, 'paired'> & { partial: boolean },
   out: Outgoing,
 ): JsonObject[] => {
   const items: JsonObject[] = []
@@ -221,12 +220,9 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   const items: JsonObject[] = []
   let texts: (TextPart | RefusalPart)[] = []
   const close = (): void => {
-    const item = textItem(
-      texts,
-      turn.phase,
-      `msg_${position + items.length}`,
-      out.quirks.longMessages === true,
-      (part) => out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
+    const said = { phase: turn.phase, id: `msg_${position + items.length}` }
+    const item = textItem(texts, said, out.quirks.longMessages === true, (part) =>
+      out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
     )
     if (item !== undefined) items.push(item)
     texts = []
@@ -268,8 +264,7 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
 /** The message item of what the model said, with a plain string as content where possible. `isLong`: it never is. */
 const textItem = (
   texts: readonly (TextPart | RefusalPart)[],
-  phase: string | undefined,
-  id: string,
+  { phase, id }: { phase: string | undefined; id: string },
   isLong: boolean,
   dropCitations: (part: TextPart) => void,
 ): JsonObject | undefined => {

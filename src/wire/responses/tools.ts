@@ -25,7 +25,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
     const path = `${list}.${at}`
     const tool = readObject(value, path)
     const type = readName(tool.type, `${path}.type`)
-    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, {}, path, opaque, own), path)]
+    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, { type, path }, opaque, own), path)]
     if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
       const name = readName(tool.name, `${path}.name`)
       const about = optionalString(tool.description, `${path}.description`)
@@ -33,7 +33,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       return tool.tools.filter(isReadable).map((inner, number) => {
         const kind = inner.type === 'custom' ? 'custom' : 'function'
         const place = `${path}.tools.${number}`
-        return placed(decodeTool(inner, kind, namespace, place, opaque, own), place)
+        return placed(decodeTool(inner, { type: kind, path: place, namespace }, opaque, own), place)
       })
     }
     const kind = clientTool(tool)
@@ -61,11 +61,11 @@ const isEmptyNamespace = ({ type, tools }: JsonObject): boolean =>
 
 type Namespace = Pick<FunctionTool, 'namespace' | 'about'>
 
+type Listed = { type: 'function' | 'custom'; path: string; namespace?: Namespace }
+
 const decodeTool = (
   tool: JsonObject,
-  type: 'function' | 'custom',
-  namespace: Namespace,
-  path: string,
+  { type, path, namespace }: Listed,
   opaque: OpaqueMember[],
   own: ClientTools,
 ): FunctionTool | CustomTool => {
