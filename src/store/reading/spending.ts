@@ -61,8 +61,7 @@ type Span = { from: number; end: number; keyIds: readonly string[] | undefined }
  * to `withRest`.
  */
 export function* sumsApart(
-  by: ByApart,
-  step: Step | undefined,
+  { by, step }: { by: ByApart; step?: Step },
   { from, end, keyIds }: Span,
   calendar: Calendar,
   words: Words,

@@ -62,7 +62,7 @@ const MEASURED: Readonly<Record<Measure, string>> = {
 function* series(query: SeriesQuery, calendar: Calendar, words: Words): Reading<SeriesRow[]> {
   const { step, by, since, until, keyIds, model } = query
   if (isApart(by)) {
-    const parts = yield* sumsApart(by, step, { from: since, end: until, keyIds }, calendar, words)
+    const parts = yield* sumsApart({ by, step }, { from: since, end: until, keyIds }, calendar, words)
     return withRest(yield* series({ ...query, by: 'none' }, calendar, words), parts, ({ at }) => at)
   }
   const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"

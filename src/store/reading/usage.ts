@@ -31,7 +31,7 @@ export function* readUsage(query: UsageQuery, calendar: Calendar, words: Words):
   }
   function* hours(table: Sums, from: number, to: number): Reading<UsageRow[]> {
     const [first, last] = query.by === 'day' ? yield* extentOf(table, from, to) : [0, 0]
-    return yield* sum(table, query, from, to, dayIn(first, last, calendar), words)
+    return yield* sum(table, query, { from, end: to, day: dayIn(first, last, calendar) }, words)
   }
   if (isOfAllKeys(query)) return { since: told, rows: (yield* hours(MODELS, since, end)).map(withTools) }
   const nextDay = Math.min(calendar.startOf(dayAfter(firstDay)), end)
@@ -39,7 +39,7 @@ export function* readUsage(query: UsageQuery, calendar: Calendar, words: Words):
   const groups = new Map<string, UsageRow>()
   for (const row of [
     ...(cut ? yield* hours(HOURS, since, nextDay) : []),
-    ...(yield* sum(DAYS, query, cut ? dayAfter(firstDay) : firstDay, endDay, 'day', words)),
+    ...(yield* sum(DAYS, query, { from: cut ? dayAfter(firstDay) : firstDay, end: endDay, day: 'day' }, words)),
   ])
     groups.set(row.group, { group: row.group, ...addFigures(groups.get(row.group) ?? NO_FIGURES, row) })
   return { since: told, rows: [...groups.values()].sort(inOrder).map(withTools) }
@@ -62,9 +62,9 @@ function* readApart(query: UsageQuery & { by: ByApart }, calendar: Calendar, wor
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : calendar.startOf(endDay)
   const whole =
     keyIds === undefined
-      ? yield* sum(MODELS, query, from, end, 'hour', words)
-      : yield* sum(DAYS, query, calendar.dayOf(from), endDay, 'day', words)
-  const parts = yield* sumsApart(by, undefined, { from, end, keyIds }, calendar, words)
+      ? yield* sum(MODELS, query, { from, end, day: 'hour' }, words)
+      : yield* sum(DAYS, query, { from: calendar.dayOf(from), end: endDay, day: 'day' }, words)
+  const parts = yield* sumsApart({ by }, { from, end, keyIds }, calendar, words)
   const rows = withRest(
     whole,
     parts.map(({ at: _, ...row }) => row),
@@ -127,13 +127,11 @@ function* has({ table, span }: Sums, from: number, to: number): Reading<boolean>
   return found.length > 0
 }
 
-/** By group, in its order. */
+/** By group, in its order. `day`: as in `groupOf`. */
 function* sum(
   { table, span }: Sums,
   { by, keyIds }: UsageQuery,
-  from: number,
-  end: number,
-  day: string,
+  { from, end, day }: { from: number; end: number; day: string },
   words: Words,
 ): Reading<UsageRow[]> {
   const rows = yield* rowsOf<Figures & { group: string | number }>(

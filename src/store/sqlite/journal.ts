@@ -94,15 +94,17 @@ type TagRollup = { day: number; keyId: string; tag: string; figures: Figures }
 /** `keys`: tokens, by key. `passed`: marks of budgets were. */
 type Charged = { keys: Map<string, number>; budgets: Map<BudgetId, Spent>; passed: boolean }
 
-/** `path` undefined: an in-memory database, which no other process can open. `lockWaitMs`: of a server that may be ending. */
-export const createJournal = (
-  db: Database,
-  path: string | undefined,
-  ring: KeyRing,
-  ofBudgets: BudgetRing,
-  calendar: Calendar,
-  lockWaitMs = 0,
-) => {
+type Options = {
+  /** Undefined: an in-memory database, which no other process can open. */
+  path: string | undefined
+  ring: KeyRing
+  ofBudgets: BudgetRing
+  calendar: Calendar
+  /** Of a server that may be ending. */
+  lockWaitMs: number
+}
+
+export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, lockWaitMs }: Options) => {
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
   const rollback = db.query('ROLLBACK')

@@ -174,8 +174,7 @@ export const createKeptAnswers = (
   }
 
   const keep = (
-    { keyId, id, previous, items }: NewAnswer,
-    place: string | null,
+    { keyId, id, previous, items, place }: NewAnswer & { place?: string },
     pieces: readonly Piece[],
     bounds: Bounds,
     staged?: number,
@@ -187,7 +186,7 @@ export const createKeptAnswers = (
     const row = staged ?? rowOf(newAnswer.get(now))
     const added = addPieces(row, pieces) + ANSWER_BYTES
     const bytes = grow.get(added, row)?.bytes ?? added
-    complete.run(conversation, keyId, id, previous ?? null, place, now, row)
+    complete.run(conversation, keyId, id, previous ?? null, place ?? null, now, row)
     for (const item of items) addItem.run(item, keyId, row)
     used.run(bytes, now, conversation)
     countBytes(keyId, bytes)
@@ -207,10 +206,10 @@ export const createKeptAnswers = (
         wrote(recordsIn(bytes))
         return row
       }),
-    keep: (answer, pieces, bounds, staged) => write(() => keep(answer, null, pieces, bounds, staged)),
+    keep: (answer, pieces, bounds, staged) => write(() => keep(answer, pieces, bounds, staged)),
     place: (places, bounds) =>
       write(() => {
-        for (const { keyId, id, account } of places) keep({ keyId, id, items: [] }, account, [], bounds)
+        for (const { keyId, id, account } of places) keep({ keyId, id, items: [], place: account }, [], bounds)
       }),
     find: (keyId, id) => foundIn(byId.get(id, keyId)),
     withItem: (keyId, itemId) => foundIn(byItem.get(itemId, keyId)),

@@ -37,14 +37,16 @@ export type KeyRing = {
   reload(all: boolean): void
 }
 
-/** `refresh` reloads what other processes changed, and returns whether they changed anything. */
-export const createKeyRing = (
-  orm: BunSQLiteDatabase,
-  change: Change,
-  clock: () => number,
-  refresh: () => boolean,
-  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
-): KeyRing => {
+type Options = {
+  orm: BunSQLiteDatabase
+  change: Change
+  clock: () => number
+  /** Reloads what other processes changed, and returns whether they changed anything. */
+  refresh: () => boolean
+  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>
+}
+
+export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Options): KeyRing => {
   const cache = createKeyCache()
   /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()

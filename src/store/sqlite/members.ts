@@ -17,13 +17,15 @@ import { adminTokens, sessions, members as table, teams } from './schema.ts'
 
 type Row = typeof table.$inferSelect
 
-export const createMembers = (
-  orm: BunSQLiteDatabase,
-  change: Change,
-  clock: () => number,
-  ring: Pick<KeyRing, 'revokeOwned' | 'reload'>,
-  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>,
-): AtOnce<MemberStore> => {
+type Options = {
+  orm: BunSQLiteDatabase
+  change: Change
+  clock: () => number
+  ring: Pick<KeyRing, 'revokeOwned' | 'reload'>
+  ofBudgets: Pick<BudgetRing, 'put' | 'reload'>
+}
+
+export const createMembers = ({ orm, change, clock, ring, ofBudgets }: Options): AtOnce<MemberStore> => {
   const find = (tx: Pick<Transaction, 'select'>, id: string): Row | undefined =>
     tx
       .select()

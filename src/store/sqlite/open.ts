@@ -128,9 +128,12 @@ const storeOf = (
   let seen = version.get()?.data_version
   const change = createChange(orm, clock)
   const ofBudgets = createBudgetRing(db, orm, change, clock)
-  const ring = createKeyRing(orm, change, clock, () => changed(), ofBudgets)
+  const ring = createKeyRing({ orm, change, clock, refresh: () => changed(), ofBudgets })
   const background = createBackground(orm)
-  const journal = createJournal(db, path === MEMORY ? undefined : path, ring, ofBudgets, calendar, lockWaitMs)
+  const journal = createJournal(db, {
+    path: path === MEMORY ? undefined : path,
+    ...{ ring, ofBudgets, calendar, lockWaitMs },
+  })
   // One that serves beside the one that has claimed the journal.
   if (follows) db.run(`PRAGMA busy_timeout = ${TRY_MS}`)
   const patient = createPatient(() => follows || journal.claimed())
@@ -203,7 +206,7 @@ const storeOf = (
         },
       }),
     },
-    members: patient<MemberStore>(createMembers(orm, change, clock, ring, ofBudgets)),
+    members: patient<MemberStore>(createMembers({ orm, change, clock, ring, ofBudgets })),
     teams: patient<TeamStore>(createTeams(orm, change, clock, ofBudgets)),
     sessions: patient<SessionStore>(createSessions(orm, change, clock)),
     factors: patient<FactorStore>(createFactors(orm, change, clock)),
