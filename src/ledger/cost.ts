@@ -27,8 +27,8 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
   const scaled = (rate: number): number => scaledRate(rate, times)
   const hour = usage.cacheWrite1h ?? 0
   const units =
-    kindsOf(usage, price.audio, rates, 'audio', scaled) +
-    kindsOf(usage, price.image, rates, 'image', scaled) +
+    (price.audio === undefined ? 0 : kindsOf(usage, 'audio', { own: price.audio, rates }, scaled)) +
+    (price.image === undefined ? 0 : kindsOf(usage, 'image', { own: price.image, rates }, scaled)) +
     (usage.input ?? 0) * scaled(rates.input) +
     (usage.cacheRead ?? 0) * scaled(rates.cacheRead) +
     ((usage.cacheWrite ?? 0) - hour) * scaled(rates.cacheWrite) +
@@ -41,12 +41,10 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
 /** What tokens of sound or of pictures cost more than their classes, or less. */
 const kindsOf = (
   usage: Usage,
-  own: KindRates | undefined,
-  rates: Rates,
   kind: 'audio' | 'image',
+  { own, rates }: { own: KindRates; rates: Rates },
   scaled: (rate: number) => number,
 ): number => {
-  if (own === undefined) return 0
   const { input = 0, cacheRead = 0, output = 0 } = usage
   return (
     Math.min(usage[`${kind}Input`] ?? 0, input) * (scaled(own.input) - scaled(rates.input)) +

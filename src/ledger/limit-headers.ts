@@ -15,25 +15,26 @@ export type Limited = { requests?: LimitState | undefined; tokens?: LimitState |
  */
 export const limitHeaders = ({ requests, tokens }: Limited, wire: Wire, now: number): Record<string, string> => {
   const headers: Record<string, string> = {}
-  if (requests !== undefined) write(headers, 'requests', requests, wire, now)
-  if (tokens !== undefined) write(headers, 'tokens', tokens, wire, now)
+  const ownSince = wire === 'messages' ? now : undefined
+  if (requests !== undefined) write(headers, 'requests', requests, ownSince)
+  if (tokens !== undefined) write(headers, 'tokens', tokens, ownSince)
   return headers
 }
 
+/** `ownSince`: the time, on the wire that has headers of its own beside. */
 const write = (
   headers: Record<string, string>,
   what: 'requests' | 'tokens',
   { limit, remaining, resetMs }: LimitState,
-  wire: Wire,
-  now: number,
+  ownSince: number | undefined,
 ): void => {
   headers[`x-ratelimit-limit-${what}`] = String(limit)
   headers[`x-ratelimit-remaining-${what}`] = String(remaining)
   headers[`x-ratelimit-reset-${what}`] = duration(resetMs)
-  if (wire !== 'messages') return
+  if (ownSince === undefined) return
   headers[`anthropic-ratelimit-${what}-limit`] = String(limit)
   headers[`anthropic-ratelimit-${what}-remaining`] = String(remaining)
-  headers[`anthropic-ratelimit-${what}-reset`] = wholeSecond(now + resetMs)
+  headers[`anthropic-ratelimit-${what}-reset`] = wholeSecond(ownSince + resetMs)
 }
 
 // Rounded up: a client that waits until then must not find the limit still standing.

@@ -124,7 +124,7 @@ export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers, fa
     const failure =
       cause === undefined || isStoreError(cause)
         ? cause
-        : writeWhatItTakes(cause, (declined) => itemsOf(batch, declined, opened, sums ? [] : rows, summed))
+        : writeWhatItTakes(cause, (declined) => itemsOf(batch, declined, { opened, rows: sums ? [] : rows, summed }))
     if (isBusy(failure)) pause.set()
     if (failure !== undefined) failed(failure)
     if (unsummed.length > 0) summing.set()
@@ -190,9 +190,7 @@ export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers, fa
   const itemsOf = (
     batch: Batch,
     declined: OpenExchange[],
-    opened: Waiting[],
-    rows: Ending[],
-    summed: Ending[],
+    { opened, rows, summed }: { opened: Waiting[]; rows: Ending[]; summed: Ending[] },
   ): Item[] => [
     ...opened.map(
       (each): Item => ({
