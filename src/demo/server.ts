@@ -29,6 +29,15 @@ type ServerOptions = {
   record(request: Recorded): void
 }
 
+/** What is asked for, and how it is answered. `entry`: what is kept of it. */
+type Spoken = {
+  asked: JsonObject
+  request: Request
+  directives: Directive[]
+  headers: Record<string, string>
+  entry: Recorded
+}
+
 type DemoServer = { origin: string; stop(): Promise<void> }
 
 const STREAM = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
@@ -72,7 +81,7 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
       const directives = inForce(wire.said(body))
       const early = await before(directives, wire, request, headers)
       if (early) return early
-      return speak(wire, body, request, directives, headers, entry)
+      return speak(wire, { asked: body, request, directives, headers, entry })
     } catch (error) {
       if (error instanceof VendorError) return refuse(error)
       throw error
@@ -103,14 +112,7 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
   }
 
   /** The answer at its pace, with the faults asked for: its frames, or else its JSON, which breaks in the middle. */
-  const speak = (
-    wire: DemoWire,
-    asked: JsonObject,
-    request: Request,
-    directives: Directive[],
-    headers: Record<string, string>,
-    entry: Recorded,
-  ): Response => {
+  const speak = (wire: DemoWire, { asked, request, directives, headers, entry }: Spoken): Response => {
     const now = Math.floor(Date.now() / 1_000)
     const { stream, play, body, broken } = wire.accept({ headers: request.headers, body: asked, now, origin })
     const failure = (name: Failure) => vendor.failure(name, wire.wire)

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../ir/json.ts'
 import { type DemoWireName, type Failure, MARKER, VendorError } from '../vendor.ts'
 
 export const invalid = (message: string, param: string | null, code: string | null = null, status = 400): VendorError =>
-  make(status, 'invalid_request_error', code, message, param)
+  make(status, { type: 'invalid_request_error', code, message, param })
 
 export const unauthorised = (key: string | undefined): VendorError =>
   key === undefined
@@ -18,10 +18,7 @@ export const unauthorised = (key: string | undefined): VendorError =>
 
 const make = (
   status: number,
-  type: string,
-  code: string | null,
-  message: string,
-  param: string | null = null,
+  { message, type, param = null, code }: { message: string; type: string; param?: string | null; code: string | null },
   headers: Record<string, string> = {},
 ): VendorError => new VendorError(status, { message, type, param, code }, headers)
 
@@ -34,9 +31,17 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
     case 'credential':
       return unauthorised('demo-wrong-key')
     case 'billing':
-      return make(402, 'insufficient_quota', 'billing_hard_limit_reached', 'Billing hard limit has been reached.')
+      return make(402, {
+        type: 'insufficient_quota',
+        code: 'billing_hard_limit_reached',
+        message: 'Billing hard limit has been reached.',
+      })
     case 'permission':
-      return make(403, 'request_forbidden', 'unsupported_country_region_territory', 'Country not supported.')
+      return make(403, {
+        type: 'request_forbidden',
+        code: 'unsupported_country_region_territory',
+        message: 'Country not supported.',
+      })
     case 'model':
       return wire === 'responses'
         ? invalid("The requested model 'x' does not exist.", 'model', 'model_not_found')
@@ -48,14 +53,20 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
     case 'rate_limit':
       return make(
         429,
-        'tokens',
-        'rate_limit_exceeded',
-        'Rate limit reached for demo in organization org-vendor on tokens per min (TPM). Please try again in 2.8s.',
-        null,
+        {
+          type: 'tokens',
+          code: 'rate_limit_exceeded',
+          message:
+            'Rate limit reached for demo in organization org-vendor on tokens per min (TPM). Please try again in 2.8s.',
+        },
         RESET,
       )
     case 'quota':
-      return make(429, 'insufficient_quota', 'insufficient_quota', 'You exceeded your current quota.')
+      return make(429, {
+        type: 'insufficient_quota',
+        code: 'insufficient_quota',
+        message: 'You exceeded your current quota.',
+      })
     case 'context_length':
       return wire === 'responses'
         ? invalid(
@@ -83,13 +94,21 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
             'invalid_prompt',
           )
     case 'server':
-      return make(500, 'server_error', null, 'The server had an error while processing your request. Sorry about that!')
+      return make(500, {
+        type: 'server_error',
+        code: null,
+        message: 'The server had an error while processing your request. Sorry about that!',
+      })
     case 'bad_gateway':
-      return make(502, 'server_error', null, 'Bad gateway.')
+      return make(502, { type: 'server_error', code: null, message: 'Bad gateway.' })
     case 'overloaded':
-      return make(503, 'service_unavailable_error', 'server_is_overloaded', 'Our servers are currently overloaded.')
+      return make(503, {
+        type: 'service_unavailable_error',
+        code: 'server_is_overloaded',
+        message: 'Our servers are currently overloaded.',
+      })
     case 'timeout':
-      return make(504, 'server_error', null, 'The request timed out.')
+      return make(504, { type: 'server_error', code: null, message: 'The request timed out.' })
   }
 }
 
