@@ -23,6 +23,11 @@ export const budget = command({
     const { budget: written, 'warn-at': marks } = args
     if (written === undefined && marks !== undefined) throw usageError('--warn-at goes with a budget.')
     const change = written === undefined ? {} : { budget: readBudget('BUDGET', written, marks) }
-    return budgetCommand(await openPeople(args, io), { id: GATEWAY, name: 'The gateway' }, change, args, io)
+    return budgetCommand(
+      await openPeople(args, io),
+      { id: GATEWAY, name: 'The gateway' },
+      { ...change, json: args.json },
+      io,
+    )
   },
 })

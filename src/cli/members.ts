@@ -119,6 +119,11 @@ export const membersBudget = command({
     const change = readBudgetFlags(args)
     const people = await openPeople(args, io)
     const member = named('member', await people.members(), args.name)
-    return budgetCommand(people, { id: budgetIdOf('member', member), name: member.name }, change, args, io)
+    return budgetCommand(
+      people,
+      { id: budgetIdOf('member', member), name: member.name },
+      { ...change, json: args.json },
+      io,
+    )
   },
 })

@@ -52,12 +52,11 @@ export const named = <T extends { name: string }>(what: 'member' | 'team', items
 export const budgetCommand = async (
   people: People,
   { id, name }: { id: BudgetId; name: string },
-  { budget: terms }: BudgetChange,
-  told: { json?: boolean | undefined },
+  { budget: terms, json }: BudgetChange & { json?: boolean | undefined },
   io: Io,
 ): Promise<number> => {
   if (terms !== undefined) await people.setBudget(id, terms)
-  printBudget(name, await people.budget(id), told, io)
+  printBudget(name, await people.budget(id), { json }, io)
   return EXIT.ok
 }
 

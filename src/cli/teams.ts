@@ -98,6 +98,6 @@ export const teamsBudget = command({
     const change = readBudgetFlags(args)
     const people = await openPeople(args, io)
     const team = named('team', await people.teams(), args.team)
-    return budgetCommand(people, { id: budgetIdOf('team', team), name: team.name }, change, args, io)
+    return budgetCommand(people, { id: budgetIdOf('team', team), name: team.name }, { ...change, json: args.json }, io)
   },
 })
