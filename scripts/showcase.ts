@@ -183,7 +183,7 @@ export const startShowcase = async (): Promise<Showcase> => {
   const config: Config = { ...loaded.config, fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] } }
   const secrets = await playPast(config)
   const lines: string[] = []
-  const server = await startServer(config, { err: (line) => lines.push(line) }, silentLog)
+  const server = await startServer(config, { err: (line) => lines.push(line) }, { log: silentLog })
   const roll = dice(11)
   return {
     url: server.url,

@@ -102,7 +102,7 @@ export const runServer = async (
       ends.push(answerRequests(config.dataDir, again))
     }
     const told = { err: io.err, ...(warn === undefined ? {} : { warn }) }
-    const server = await startServer(config, told, undefined, undefined, apart)
+    const server = await startServer(config, told, { apart })
     server.gateway.reread = again
     started.resolve(server)
     // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.

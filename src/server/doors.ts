@@ -37,7 +37,7 @@ export const openSharedDoor = (
     if (gateway.draining || ++answered % ANEW_EVERY === 0) response.headers.set('connection', 'close')
     return response
   }
-  return listen(address, answer, undefined, gateway.config.bodyLimitBytes, { shared: true })
+  return listen(address, answer, { frameBytes: gateway.config.bodyLimitBytes, place: { shared: true } })
 }
 
 /** Of so many answers one ends its connection. */
@@ -48,12 +48,12 @@ export const openDoors = (gateway: Gateway, place?: Place): Doors => {
   const { config } = gateway
   const serve = createServe(gateway)
   const apart = config.adminListen
-  const frames = config.bodyLimitBytes
+  const frameBytes = config.bodyLimitBytes
   const answer = (request: Request) => serve(request, apart === undefined)
-  const clients = listen(config.listen, answer, undefined, frames, place)
+  const clients = listen(config.listen, answer, { frameBytes, place })
   if (apart === undefined) return { clients, operators: clients, all: [clients], listener: clients }
   try {
-    const operators = listen(apart, (request) => serve(request, true), ADMIN_FLAGS, frames)
+    const operators = listen(apart, (request) => serve(request, true), { flags: ADMIN_FLAGS, frameBytes })
     const all = [clients, operators]
     const listener: Listener = {
       ...clients,

@@ -30,13 +30,19 @@ export type Place = { file?: string | undefined; shared?: boolean | undefined }
 /** The address of the peer that a request came from, by the word of the process that passes it on. */
 export const PEER_HEADER = 'x-sluice-peer'
 
-/** Throws a sentence for the operator where the address or the port cannot be had. `flags`: what they are chosen by. */
+type Options = {
+  /** What address and port are chosen by. */
+  flags?: Flags
+  /** The largest body that a WebSocket may bring. */
+  frameBytes?: number
+  place?: Place | undefined
+}
+
+/** Throws a sentence for the operator where the address or the port cannot be had. */
 export const listen = (
   { host, port }: Address,
   answer: (request: Request) => Promise<Response>,
-  flags = LISTEN_FLAGS,
-  frameBytes = 0,
-  place: Place = {},
+  { flags = LISTEN_FLAGS, frameBytes = 0, place = {} }: Options = {},
 ): Listening => {
   const open = new Set<Request>()
   const sockets = new Map<SocketEnd, number>()

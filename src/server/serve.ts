@@ -64,13 +64,13 @@ const ENDING_MS = 2_000
 /** How long other processes may take to stop, beside their drain: for the last reads, the counting and what they say last. */
 const STOPPED_MS = 12_000
 
+type Options = { log?: Log; clock?: (() => number) | undefined; apart?: Apart | undefined }
+
 /** Throws an error with a sentence for the operator when the store or the port is not available. */
 export const startServer = async (
   config: Config,
   io: ServeIo,
-  givenLog?: Log,
-  clock?: () => number,
-  apart?: Apart,
+  { log: givenLog, clock, apart }: Options = {},
 ): Promise<Server> => {
   // Of several processes one may be ending that was killed with the rest.
   const opened = await openStoreOf(config, { clock, lockWaitMs: apart === undefined ? 0 : ENDING_MS })

@@ -31,7 +31,7 @@ describe('a first start', () => {
     const loaded = loadConfig({ flags: { port: '0', data: directory }, env: {}, cwd: directory })
     if (!loaded.ok) throw new Error('no configuration')
     const lines: string[] = []
-    const server = await startServer(loaded.config, { err: (line) => lines.push(line) }, silentLog)
+    const server = await startServer(loaded.config, { err: (line) => lines.push(line) }, { log: silentLog })
     const link = lines
       .map((line) => /^Setup {6}(\S+)\/dashboard\/setup#(\w+)$/.exec(line))
       .find((found) => found !== null)

@@ -39,7 +39,11 @@ const startHere = async (directory: string, env: Record<string, string>): Promis
   const loaded = loadConfig({ flags, cwd: directory, env })
   if (!loaded.ok) throw new Error(loaded.problems.map(problemLine).join('\n'))
   const lines: string[] = []
-  const server = await startServer({ ...loaded.config, drainMs: 500 }, { err: (line) => lines.push(line) }, silentLog)
+  const server = await startServer(
+    { ...loaded.config, drainMs: 500 },
+    { err: (line) => lines.push(line) },
+    { log: silentLog },
+  )
   const setupLink = lines.find((line) => line.startsWith('Setup'))?.replace(/^Setup\s+/, '') ?? ''
   return { url: server.url, setupLink, stop: () => server.stop() }
 }

@@ -45,7 +45,7 @@ const start = async (file: object): Promise<Apart> => {
   }
   write(file)
   const lines: string[] = []
-  const server = await startServer(read(), { err: (line) => lines.push(line) }, silentLog)
+  const server = await startServer(read(), { err: (line) => lines.push(line) }, { log: silentLog })
   const { store, membership } = server.gateway
   const setup = lines.flatMap((line) => /setup#(\w+)$/.exec(line)?.[1] ?? [])[0] ?? ''
   const { member: admin } = await membership.setUp(setup, 'Ada', PASSWORD, undefined)

@@ -666,7 +666,7 @@ test('a stopped server leaves background answers to the next one, which holds th
     await first.server.stop()
     const told: string[] = []
     const log = { ...silentLog, exchange: ({ id, key }: Ended) => void told.push(`${id} ${key.label}`) }
-    second = await startServer(config, { err: () => undefined }, log)
+    second = await startServer(config, { err: () => undefined }, { log })
     expect(second.gateway.ledger.heldBy(key.id)).toBe(held)
     finish(id)
     await look(key.id, { server: second })

@@ -37,7 +37,7 @@ describe('a server that cannot start', () => {
     return { data, config: loaded.config }
   }
   const start = (config: ReturnType<typeof configured>['config']) =>
-    startServer(config, { err: () => undefined }, silentLog)
+    startServer(config, { err: () => undefined }, { log: silentLog })
 
   test('because another one runs on its data closes the database', async () => {
     const { data, config } = configured(0)

@@ -76,7 +76,7 @@ export const startGateway = async ({
   const loaded = loadConfig({ flags: { host: '127.0.0.1', port: '0', data: directory }, env, cwd: directory })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const whole: Config = { ...loaded.config, drainMs: 1_000, ...config }
-  const server = await startServer(whole, { err: () => undefined }, silentLog, clock)
+  const server = await startServer(whole, { err: () => undefined }, { log: silentLog, clock })
   const issue: TestGateway['issue'] = async (input = {}) => {
     const made = await server.gateway.store.keys.issue(
       {

@@ -149,7 +149,7 @@ const startHere = async (path: string, directory: string, clock: (() => number) 
   const read = () => loadConfig({ flags: { config: path }, env: {}, cwd: directory })
   const loaded = read()
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-  const server = await startServer(loaded.config, { err: () => undefined }, silentLog, clock)
+  const server = await startServer(loaded.config, { err: () => undefined }, { log: silentLog, clock })
   const { secret } = await server.gateway.store.keys.issue(
     { label: 'chaos', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
     SYSTEM,
