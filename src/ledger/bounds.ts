@@ -46,6 +46,7 @@ export const quotaOf = (key: Key, held: number, calendar: Calendar): Bound => ({
 })
 
 /** `nameOf`: what the owner is called; asked for the words of a refusal alone. */
+// biome-ignore lint/complexity/useMaxParams: once for every budget of every request
 export const boundOf = (
   budget: Budget,
   held: number,

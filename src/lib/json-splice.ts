@@ -133,6 +133,7 @@ const repeatsIn = (text: Text, { slots }: Container, names: Names): Set<Slot> =>
 }
 
 /** `removed`: the slots that are removed whatever the edits say. */
+// biome-ignore lint/complexity/useMaxParams: once for every container of a body that is edited
 const collect = (
   text: Text,
   { isObject, open, slots }: Container,

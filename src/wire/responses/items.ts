@@ -389,7 +389,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       const kind = contentKind(part)
       if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
     },
+    // biome-ignore lint/complexity/useMaxParams: once for every event of a stream
     contentTextDelta: (at, index, kind, text, logprobs) => addText(content(at, index, kind), kind, text, logprobs),
+    // biome-ignore lint/complexity/useMaxParams: once for every event of a stream
     contentTextDone(at, index, kind, text, logprobs) {
       const target = content(at, index, kind, text)
       if (target === undefined) return
