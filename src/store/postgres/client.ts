@@ -185,6 +185,16 @@ const WORDS: Record<Trouble, string> = {
   wrong: 'The database refused a statement.',
 }
 
+const CHECK_URL = 'check the user, the password and the database in the URL of the store.'
+/** What an operator does about what stands in the way of the first statement already, by its state. */
+const THEN: Record<string, string> = {
+  '28000': CHECK_URL,
+  '28P01': CHECK_URL,
+  '3D000': CHECK_URL,
+  '42501': 'make its user the owner of the database, or grant it that.',
+  '42704': 'take it out of the URL of the store.',
+}
+
 /** Undefined for what PostgreSQL and its connections have nothing to do with. */
 const toError = (cause: unknown): PostgresError | undefined => {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined
@@ -192,7 +202,8 @@ const toError = (cause: unknown): PostgresError | undefined => {
   if (!code.startsWith('ERR_POSTGRES')) return undefined
   const state = 'errno' in cause && typeof cause.errno === 'string' ? cause.errno : undefined
   const trouble = state === undefined ? ofConnection(code) : ofState(state)
-  const words = state === '28P01' || state === '28000' || state === '3D000' ? `${cause.message}.` : WORDS[trouble]
+  const then = state === undefined ? undefined : THEN[state]
+  const words = then === undefined ? WORDS[trouble] : `The database says: ${cause.message}: ${then}`
   return failure(trouble, words, cause, state)
 }
 

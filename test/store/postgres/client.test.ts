@@ -165,6 +165,25 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       const { url } = await newDatabase()
       const error = await errorOf(clientOf(`${url}_other`).query('select 1'))
       expect(error.message).toContain('_other" does not exist')
+      expect(error.message).toContain('the URL of the store')
+    })
+
+    test('what stands in the way of an operator is told with what to do', async () => {
+      const { url } = await newDatabase()
+      const at = new URL(url)
+      at.searchParams.set('invented', '1')
+      const unknown = await errorOf(clientOf(at.href).query('select 1'))
+      expect(unknown.message).toContain('"invented": take it out of the URL of the store')
+      const role = `weak_${crypto.randomUUID().slice(0, 8)}`
+      const admin = clientOf(url)
+      await admin.query(`create role ${role} login`)
+      at.search = ''
+      at.username = role
+      const weak = clientOf(at.href)
+      const refused = await errorOf(weak.query('create table mine (a int)'))
+      await weak.close()
+      await admin.query(`drop role ${role}`)
+      expect(refused.message).toMatch(/permission denied for schema public: make its user the owner/)
     })
 
     test('a connection that ends while a statement runs leaves it unknown, and the next one works', async () => {
