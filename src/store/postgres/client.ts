@@ -53,6 +53,8 @@ const CONNECTIONS = 10
 const MOST_AGAIN = 20
 /** Between two tries to reach a server, or to get through while others are in the way. */
 const PAUSE_MS = 50
+/** With less left, another try would only be cut off, and nobody would know what came of it. */
+const LEAST_TRY_MS = 200
 
 /** Throws a StoreError where it is none that can be used as it is. */
 export const createClient = (url: string, options: ClientOptions = {}): Client => {
@@ -105,7 +107,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
       } catch (cause) {
         const trouble = troubleOf(cause)
         const may = trouble === 'again' ? tries < MOST_AGAIN : isAgain(trouble, isRepeatable)
-        if (!may || isClosed || performance.now() + PAUSE_MS >= until) throw cause
+        if (!may || isClosed || performance.now() + PAUSE_MS + LEAST_TRY_MS >= until) throw cause
         // The first tries at once: whoever was in the way is done.
         if (trouble !== 'again' || tries > 3) await Bun.sleep(Math.random() * PAUSE_MS)
       }

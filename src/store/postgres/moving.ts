@@ -100,8 +100,7 @@ const EXTRA: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exchanges: { summed: 'true' },
   reservations: { node: `'${NODE}'`, held: 'reserved', held_micro_usd: 'reserved_micro_usd' },
 }
-const extraOf = (table: string): [column: string, value: string][] =>
-  Object.entries(EXTRA[table] ?? {}).filter(([column]) => TABLES.get(table)?.has(column))
+const extraOf = (table: string): [column: string, value: string][] => Object.entries(EXTRA[table] ?? {})
 
 const writerOf = (tx: Queries): Writer => ({
   tables: TABLES,

@@ -207,7 +207,7 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
           await tx.query('set transaction read only')
           await tx.query('insert into t values (1)')
         },
-        { deadlineMs: 100 },
+        { deadlineMs: 240 },
       )
       expect((await errorOf(write)).trouble).toBe('read-only')
       expect(await client.query('select a from t')).toEqual([])
