@@ -32,8 +32,8 @@ describePage('budgets', ({ gateway, admin, asAdmin }) => {
       const card = within(page, 'Budget of the whole gateway')
       const save = async (amount: string) => {
         await card.getByLabel('Budget', { exact: true }).fill(amount)
-        await card.getByRole('button', { name: 'Save the budget' }).click()
-        await card.getByText('Saved and in force').waitFor()
+        await card.getByRole('button', { name: 'Set the budget' }).click()
+        await card.getByText('Set and in force').waitFor()
       }
       await save('250')
       await card.getByText('$250.00 left of $250.00 a month').waitFor()
@@ -52,7 +52,7 @@ describePage('budgets', ({ gateway, admin, asAdmin }) => {
     admin('/dashboard/settings', async (page) => {
       const card = within(page, 'Budget of the whole gateway')
       await card.getByLabel('Budget', { exact: true }).fill('plenty')
-      await card.getByRole('button', { name: 'Save the budget' }).click()
+      await card.getByRole('button', { name: 'Set the budget' }).click()
       await card.getByRole('alert').getByText('write an amount of USD').waitFor()
       expect(await ofGateway()).toBeUndefined()
     }))

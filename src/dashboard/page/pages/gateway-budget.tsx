@@ -57,9 +57,9 @@ const BudgetForm = ({ of, onSaved }: { of: OwnedBudget | undefined; onSaved: () 
         hint="Of all keys together; empty for none"
       />
       <div class="row end">
-        <span role="status">{saved && <Badge tone="good">Saved and in force</Badge>}</span>
+        <span role="status">{saved && <Badge tone="good">Set and in force</Badge>}</span>
         <Button kind="primary" type="submit" busy={saving.busy}>
-          Save the budget
+          Set the budget
         </Button>
       </div>
     </Form>
