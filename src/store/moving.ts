@@ -63,6 +63,10 @@ export const move = async (all: readonly MovedTable[], from: Reader, to: Writer)
 export const BATCH_ROWS = 500
 export const BATCH_LETTERS = 1_000_000
 
+/** Exchanges that nobody serves any more and nobody has settled: all in flight but what a provider makes in the background. */
+export const LEFT_OPEN =
+  'SELECT 1 FROM reservations WHERE id NOT IN (SELECT exchange_id FROM background_answers) LIMIT 1'
+
 /** In SQL. */
 export const namesOf = (columns: readonly { name: string }[]): string =>
   columns.map(({ name }) => `"${name}"`).join(', ')

@@ -8,6 +8,7 @@ import {
   type Cell,
   figuresOf,
   inOrder,
+  LEFT_OPEN,
   type MovedTable,
   namesOf,
   type Reader,
@@ -100,12 +101,11 @@ const EXTRA: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exchanges: { summed: 'true' },
   reservations: { node: `'${NODE}'`, held: 'reserved', held_micro_usd: 'reserved_micro_usd' },
 }
-const extraOf = (table: string): [column: string, value: string][] => Object.entries(EXTRA[table] ?? {})
 
 const writerOf = (tx: Queries): Writer => ({
   tables: TABLES,
   async write({ name, columns }, rows) {
-    const extra = extraOf(name)
+    const extra = Object.entries(EXTRA[name] ?? {})
     const names = namesOf(columns)
     const also = (texts: string[]): string => texts.map((text) => `, ${text}`).join('')
     const typed = columns.map((column) => `"${column.name}" ${column.type}`).join(', ')
@@ -168,9 +168,6 @@ export const readPostgres = <T>(url: string, calendar: Calendar, run: (reader: R
       { deadlineMs: DEADLINE_MS },
     )
   })
-
-/** As in SQLite: answers that their providers go on with are in flight by right. */
-const LEFT_OPEN = 'SELECT 1 FROM reservations WHERE id NOT IN (SELECT exchange_id FROM background_answers) LIMIT 1'
 
 const requireStopped = async (db: Queries, where: string): Promise<void> => {
   const live = await db.query(

@@ -11,6 +11,7 @@ import {
   type Cell,
   figuresOf,
   inOrder,
+  LEFT_OPEN,
   type MovedTable,
   namesOf,
   type Reader,
@@ -29,9 +30,6 @@ const TABLES: Reader['tables'] = new Map(
     .filter((each): each is SQLiteTable => is(each, SQLiteTable))
     .map((table) => [getTableName(table), new Set(getTableConfig(table).columns.map(({ name }) => name))]),
 )
-
-/** Exchanges that nobody serves any more and nobody has settled: all in flight but what a provider makes in the background. */
-const LEFT_OPEN = 'SELECT 1 FROM reservations WHERE id NOT IN (SELECT exchange_id FROM background_answers) LIMIT 1'
 
 /** Nothing writes to it meanwhile. Throws a StoreError where there is none, or a server runs on it. */
 export const readSqlite = async <T>(named: string, run: (reader: Reader) => Promise<T>): Promise<T> => {
