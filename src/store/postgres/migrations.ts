@@ -4,6 +4,8 @@ import init from '../../../drizzle/postgres/0000_init.sql' with { type: 'text' }
 import hotRows from '../../../drizzle/postgres/0001_hot_rows.sql' with { type: 'text' }
 import ledgerColumns from '../../../drizzle/postgres/0002_ledger_columns.sql' with { type: 'text' }
 import ledger from '../../../drizzle/postgres/0003_ledger.sql' with { type: 'text' }
+import fees from '../../../drizzle/postgres/0004_fees.sql' with { type: 'text' }
+import feesOfTheLedger from '../../../drizzle/postgres/0005_fees_of_the_ledger.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -17,4 +19,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001_hot_rows', sql: hotRows },
   { name: '0002_ledger_columns', sql: ledgerColumns },
   { name: '0003_ledger', sql: ledger },
+  { name: '0004_fees', sql: fees },
+  { name: '0005_fees_of_the_ledger', sql: feesOfTheLedger },
 ]

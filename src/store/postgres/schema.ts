@@ -14,6 +14,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { PicturesMade } from '../../ir/pictures.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { UNITS } from '../../keys/budget.ts'
 import { PURPOSES } from '../../keys/key.ts'
@@ -108,6 +109,8 @@ export const reservations = pgTable(
     ...counts,
     reservedMicroUsd: integer('reserved_micro_usd').notNull().default(0),
     budgets: json('budgets').$type<string[]>(),
+    pictures: json('pictures').$type<PicturesMade>(),
+    serverTools: json('server_tools').$type<ServerToolCalls>(),
     /** What of it is still held: all, until it is known that less will do. */
     held: integer('held').notNull().default(0),
     heldMicroUsd: integer('held_micro_usd').notNull().default(0),
@@ -235,6 +238,7 @@ const figures = {
   output: integer('output').notNull(),
   reasoning: integer('reasoning').notNull(),
   costMicroUsd: integer('cost_micro_usd').notNull(),
+  feesMicroUsd: integer('fees_micro_usd').notNull().default(0),
 }
 
 const withoutKey = { model: text('model').notNull(), ...figures }

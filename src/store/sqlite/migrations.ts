@@ -15,6 +15,7 @@ import keptAnswers from '../../../drizzle/0011_kept_answers.sql' with { type: 't
 import refusals from '../../../drizzle/0012_refusals_and_spending.sql' with { type: 'text' }
 import entries from '../../../drizzle/0013_entries.sql' with { type: 'text' }
 import alerts from '../../../drizzle/0014_alerts.sql' with { type: 'text' }
+import fees from '../../../drizzle/0015_fees.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0012_refusals_and_spending', sql: refusals },
   { name: '0013_entries', sql: entries },
   { name: '0014_alerts', sql: alerts },
+  { name: '0015_fees', sql: fees },
 ]

@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { PicturesMade } from '../../ir/pictures.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { UNITS } from '../../keys/budget.ts'
 import { PURPOSES } from '../../keys/key.ts'
@@ -88,6 +89,9 @@ export const reservations = sqliteTable('reservations', {
   reservedMicroUsd: integer('reserved_micro_usd').notNull().default(0),
   /** The budgets it counts against, by their ids; null: none. */
   budgets: text('budgets', { mode: 'json' }).$type<string[]>(),
+  /** What it is billed by the piece, should nobody be left to settle it: the pictures it asks for, the calls so far; null: none. */
+  pictures: text('pictures', { mode: 'json' }).$type<PicturesMade>(),
+  serverTools: text('server_tools', { mode: 'json' }).$type<ServerToolCalls>(),
 })
 
 /**
@@ -234,6 +238,7 @@ const figures = {
   output: integer('output').notNull(),
   reasoning: integer('reasoning').notNull(),
   costMicroUsd: integer('cost_micro_usd').notNull(),
+  feesMicroUsd: integer('fees_micro_usd').notNull().default(0),
 }
 
 const withoutKey = { model: text('model').notNull(), ...figures }
