@@ -1,4 +1,4 @@
-// What each account did since this process began: when it was used last, how soon it answers, its last failure. What it cost is in
+// What each account did, by exchanges that ended: when it was used last, how soon it answers, its last failure. What it cost is in
 // the sums.
 
 import type { Ended } from '../relay/exchange.ts'
@@ -13,7 +13,8 @@ export type AccountNotes = {
 }
 
 export type Accounts = {
-  ended(exchange: Ended): void
+  /** `at`: milliseconds since the epoch; now where it is left out. */
+  ended(exchange: Pick<Ended, 'attempts' | 'firstByteMs'>, at?: number): void
   notesOf(provider: string, account: string): AccountNotes
 }
 
@@ -31,8 +32,7 @@ export const createAccounts = (clock: () => number): Accounts => {
     return made
   }
   return {
-    ended({ attempts, firstByteMs }) {
-      const at = clock()
+    ended({ attempts, firstByteMs }, at = clock()) {
       for (const [index, { provider, account, model, errorCode, providerStatus, ms }] of attempts.entries()) {
         const notes = of(provider, account)
         notes.lastUsedAt = at

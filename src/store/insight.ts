@@ -1,7 +1,7 @@
 // The dashboard's queries: series over time, sums, pages of exchanges, a sample of latencies. Each does bounded work, is
 // answered as of one moment, and holds the server up on no large database: there it is answered beside it.
 
-import type { Outcome } from '../ledger/ledger.ts'
+import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
 import type { ExchangeRow, UsageBy, UsageQuery, UsageRow, UsageTable } from './usage.ts'
 
@@ -67,6 +67,9 @@ export type UnfinishedQuery = { since: number; until: number; keyIds: readonly s
  */
 export type Unfinished = { requests: number; tokens: number; whole: boolean }
 
+/** An exchange that ended, by the attempts that were made. `firstByteMs` null: it was not answered. */
+export type AnsweredBy = { endedAt: number; firstByteMs: number | null; attempts: AttemptNote[] }
+
 export type Insight = {
   series(query: SeriesQuery): Promise<SeriesRow[]>
   shares(query: SharesQuery): Promise<Shares>
@@ -80,4 +83,6 @@ export type Insight = {
   /** By code, most first. */
   refused(query: RefusedQuery): Promise<RefusedByCode[]>
   unfinished(query: UnfinishedQuery): Promise<Unfinished>
+  /** Of the last so many rows those for which a provider was asked, oldest first. */
+  lately(rows: number): Promise<AnsweredBy[]>
 }

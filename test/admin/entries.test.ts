@@ -92,10 +92,18 @@ describe('an account', () => {
     const [after] = await accountsOf()
     expect(after?.spent_micro_usd).toBeGreaterThan(0)
     expect(after?.first_byte_ms).not.toBeNull()
-    // A start later, or in another process, nothing is known of it but the sums.
-    Object.assign(desk.server.gateway, { accounts: createAccounts(Date.now) })
+    // A start later, and in another process, the same is told.
+    const { gateway } = desk.server
+    Object.assign(gateway, { accounts: createAccounts(Date.now) })
+    const { spent_micro_usd = 0, first_byte_ms, last_error } = after ?? {}
+    const [next] = await accountsOf()
+    expect(next).toMatchObject({ spent_micro_usd, last_error: { error_code: last_error?.error_code } })
+    expect(Math.abs((next?.first_byte_ms ?? 1e9) - (first_byte_ms ?? 0))).toBeLessThan(1_000)
+    expect(Date.now() - Date.parse(next?.last_used_at ?? '')).toBeLessThan(60_000)
+    // Of an account that is in none of the latest exchanges the sums alone know.
+    gateway.store.insight.lately = async () => []
     const [later] = await accountsOf()
-    expect(later).toMatchObject({ spent_micro_usd: after?.spent_micro_usd ?? 0, first_byte_ms: null })
+    expect(later).toMatchObject({ spent_micro_usd, first_byte_ms: null, last_error: null })
     const used = Date.parse(later?.last_used_at ?? '')
     expect(used % HOUR_MS).toBe(0)
     expect(Date.now() - used).toBeLessThan(2 * HOUR_MS)

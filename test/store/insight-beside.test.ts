@@ -80,6 +80,7 @@ test('a large database is not read on the own connection', async () => {
       latencies: never,
       refused: never,
       unfinished: never,
+      lately: never,
     },
   }
   const order: string[] = []

@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import { DAY_MS } from '../../lib/spans.ts'
-import type { AccountNotes } from '../../observe/accounts.ts'
+import { type AccountNotes, type Accounts, createAccounts } from '../../observe/accounts.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
 import { askAccount, type Finding } from '../../relay/asking.ts'
@@ -17,8 +17,8 @@ import { standingView } from './models.ts'
 
 export const accounts: Part<'accounts.list' | 'accounts.test'> = {
   'accounts.list': async ({ gateway }) => {
-    const spent = await spentIn(gateway)
-    return { items: [...inForce(gateway, spent), ...resting(gateway, spent)] }
+    const done = await doneBy(gateway)
+    return { items: [...inForce(gateway, done), ...resting(gateway, done)] }
   },
   'accounts.test': async ({ gateway }, { provider: id, account: name }) => {
     const provider = gateway.providers.get(id)
@@ -41,7 +41,7 @@ export const findingView = ({ model, upstream, ok, verdict, words }: Finding): S
   ...{ ok, verdict, words },
 })
 
-const inForce = (gateway: Gateway, spent: Spending): S.Account[] =>
+const inForce = (gateway: Gateway, done: Done): S.Account[] =>
   [...gateway.providers.values()].flatMap((provider) =>
     provider.accounts.map((account): S.Account => {
       const models = modelsOf(gateway, provider.id, account.name)
@@ -56,7 +56,7 @@ const inForce = (gateway: Gateway, spent: Spending): S.Account[] =>
         preset: provider.preset ?? null,
         problem: null,
         ...sourceView(gateway, provider.id, account.name),
-        ...notesView(gateway, spent, provider.id, account.name),
+        ...notesView(gateway, done, provider.id, account.name),
         models,
       }
     }),
@@ -79,7 +79,7 @@ const modelsOf = ({ catalogue, health }: Gateway, provider: string, account: str
   })
 
 /** Those that are kept and not used. */
-const resting = (gateway: Gateway, spent: Spending): S.Account[] =>
+const resting = (gateway: Gateway, done: Done): S.Account[] =>
   keptAccounts(gateway).flatMap(({ value, problem, credential }): S.Account[] => {
     if (problem === undefined) return []
     const { provider: id, name, base_url, weight = 1 } = value as AccountValue
@@ -89,7 +89,7 @@ const resting = (gateway: Gateway, spent: Spending): S.Account[] =>
         ...{ provider: id, name, base_url: shownUrl(base_url), weight, wires: provider?.wires ?? [] },
         ...{ in_flight: 0, state: 'open', preset: provider?.preset ?? null, problem, managed: 'store' },
         credential: { kind: 'sealed', name: null, last_four: credential?.lastFour ?? null },
-        ...notesView(gateway, spent, id, name),
+        ...notesView(gateway, done, id, name),
         models: [],
       },
     ]
@@ -101,8 +101,8 @@ const keptAccounts = ({ entries }: Gateway) => entries.list().filter(({ section 
 
 /** One that there is. */
 export const accountView = async (gateway: Gateway, provider: string, name: string): Promise<S.Account> => {
-  const spent = await spentIn(gateway)
-  const found = [...inForce(gateway, spent), ...resting(gateway, spent)].find(
+  const done = await doneBy(gateway)
+  const found = [...inForce(gateway, done), ...resting(gateway, done)].find(
     (one) => one.provider === provider && one.name === name,
   )
   if (found === undefined) throw new GatewayError('not_found', 'There is no such account.')
@@ -143,10 +143,34 @@ const spentIn = async ({ store, config: { calendar }, clock }: Gateway): Promise
   return { since, of }
 }
 
-const notesView = ({ accounts: notes }: Gateway, spending: Spending, provider: string, name: string) => {
-  const { lastUsedAt = 0, lastError, firstByteMs } = notes.notesOf(provider, name)
+/** So many of the latest rows tell how accounts do, whichever process wrote them. */
+const LATELY = 2_000
+
+type Done = { spent: Spending; lately: Pick<Accounts, 'notesOf'> }
+
+const doneBy = async (gateway: Gateway): Promise<Done> => {
+  const [spent, rows] = await Promise.all([spentIn(gateway), gateway.store.insight.lately(LATELY)])
+  const lately = createAccounts(gateway.clock)
+  for (const { attempts, firstByteMs, endedAt } of rows)
+    lately.ended({ attempts, ...(firstByteMs === null ? {} : { firstByteMs }) }, endedAt)
+  return { spent, lately }
+}
+
+/** What this process did itself stands in for what the latest rows do not tell. */
+const notesOf = ({ accounts }: Gateway, { lately }: Done, provider: string, name: string): AccountNotes => {
+  const [own, all] = [accounts.notesOf(provider, name), lately.notesOf(provider, name)]
+  return {
+    lastUsedAt: Math.max(own.lastUsedAt ?? 0, all.lastUsedAt ?? 0),
+    lastError: (own.lastError?.at ?? 0) > (all.lastError?.at ?? 0) ? own.lastError : all.lastError,
+    firstByteMs: all.firstByteMs ?? own.firstByteMs,
+  }
+}
+
+const notesView = (gateway: Gateway, done: Done, provider: string, name: string) => {
+  const { lastUsedAt = 0, lastError, firstByteMs } = notesOf(gateway, done, provider, name)
+  const { spent: spending } = done
   const { microUsd = 0, lastHour = 0 } = spending.of.get(accountName(provider, name)) ?? {}
-  // This process knows the moment, the sums the hour of all.
+  // Of an account that is in none of the latest rows the sums know the hour.
   const lastUsed = Math.max(lastUsedAt, lastHour)
   return {
     last_used_at: lastUsed === 0 ? null : iso(lastUsed),

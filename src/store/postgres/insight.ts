@@ -4,6 +4,7 @@
 import type { Calendar } from '../../lib/calendar.ts'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
 import { type Reading, rowsOf } from '../reading/ask.ts'
+import { lately } from '../reading/lately.ts'
 import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
 import { type Readings, readingsOfSums } from '../reading/sums.ts'
 import type { Client } from './client.ts'
@@ -43,6 +44,7 @@ export const createInsight = (db: Client, calendar: Calendar, sums: Sums): Insig
     exchangePage: fromRows(readings.exchangePage),
     latencies: fromRows(readings.latencies),
     unfinished: fromRows(readings.unfinished),
+    lately: fromRows(readings.lately),
   }
 }
 
@@ -58,6 +60,7 @@ const insightReadings = (calendar: Calendar): Readings => ({
   },
   latencies,
   unfinished,
+  lately,
 })
 
 type Condition = { text: string; values: (string | number)[] }

@@ -18,7 +18,7 @@ export type Readings = { [N in keyof Insight]: (query: QueryOf[N]) => Reading<An
 export const readingsOfSums = (
   calendar: Calendar,
   words: Words,
-): Omit<Readings, 'exchangePage' | 'latencies' | 'unfinished'> => ({
+): Omit<Readings, 'exchangePage' | 'latencies' | 'unfinished' | 'lately'> => ({
   series: (query) => series(query, calendar, words),
   *shares(query) {
     const ofKeys = yield* series({ ...query, by: 'key' }, calendar, words)

@@ -44,6 +44,7 @@ export const createInsight = ({ own, path, calendar, isLarge, settle }: Options)
     latencies: asked('latencies'),
     refused: asked('refused'),
     unfinished: asked('unfinished'),
+    lately: asked('lately'),
     stop: thread.stop,
   }
 }

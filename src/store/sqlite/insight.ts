@@ -5,6 +5,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Calendar } from '../../lib/calendar.ts'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
+import { lately } from '../reading/lately.ts'
 import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
 import { type AnswerOf, type QueryOf, readingsOfSums } from '../reading/sums.ts'
 import { ormOf } from './orm.ts'
@@ -54,6 +55,7 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase, calendar: C
     },
     latencies: (query) => latencies(db, query),
     unfinished: (query) => unfinished(db, query),
+    lately: (rows) => readNow(db, lately(rows)),
   }
 }
 

@@ -148,6 +148,7 @@ describe.skipIf(postgresMissing !== undefined)('in PostgreSQL', () => {
               )
               const unfinished = { since, until, keyIds: keyIds ?? ids }
               await same('unfinished', sqlite.insight.unfinished(unfinished), insight.unfinished(unfinished))
+              await same('lately', sqlite.insight.lately(limit), insight.lately(limit))
               const late = { since, until, keyIds, model }
               expect(inOrder(await insight.latencies(late))).toEqual(inOrder(await sqlite.insight.latencies(late)))
               let query: PageQuery = { limit, keyIds, model, outcome, ...time }
