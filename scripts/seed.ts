@@ -4,6 +4,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { SUMS } from '../src/store/figures.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
 import { BLOCK_ROWS } from '../src/store/sqlite/schema.ts'
 
@@ -46,6 +47,22 @@ db.run(
   [keyCount, from, now + 365 * DAY_MS],
 )
 
+// Nine of ten keys have an owner, and half of those are in a team.
+db.run(
+  `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 50)
+   INSERT INTO members (id, name, role, created_at, team_id)
+   SELECT printf('mem_seed%012d', i), printf('seed %d', i), 'member', ?1, iif(i % 2, printf('team_seed%011d', i % 5), NULL) FROM n`,
+  [from],
+)
+db.run(
+  `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 5)
+   INSERT INTO teams (id, name, created_at) SELECT printf('team_seed%011d', i), printf('seed %d', i), ?1 FROM n`,
+  [from],
+)
+db.run(
+  "UPDATE keys SET owner_id = printf('mem_seed%012d', row % 50) FROM (SELECT id AS of, row_number() OVER () AS row FROM keys) WHERE of = id AND row % 10 > 0",
+)
+
 // Rows first, indexes after: sorted once instead of kept in order ten million times.
 const indexes = db
   .query<{ name: string; sql: string }, []>(
@@ -81,15 +98,26 @@ for (const [table, span, spanMs] of [
   ['usage_days', 'day', DAY_MS],
 ] as const) {
   db.run(
-    `INSERT INTO ${table} SELECT started_at - started_at % ${spanMs} AS ${span}, key_id, model, count(*),
+    `INSERT INTO ${table} (${span}, key_id, model, ${SUMS.join(', ')})
+     SELECT started_at - started_at % ${spanMs} AS ${span}, key_id, model, count(*),
        sum(outcome IN ('refused', 'failed')), sum(coalesce(input, 0)), sum(coalesce(cache_read, 0)),
-       sum(coalesce(cache_write, 0)), sum(coalesce(output, 0)), sum(coalesce(reasoning, 0)), sum(cost_micro_usd)
+       sum(coalesce(cache_write, 0)), sum(coalesce(output, 0)), sum(coalesce(reasoning, 0)), sum(cost_micro_usd),
+       sum(coalesce(fees_micro_usd, 0))
      FROM exchanges GROUP BY 1, 2, 3`,
   )
 }
+const figures = SUMS.join(', ')
+const summed = SUMS.map((name) => `sum(${name})`).join(', ')
 db.run(
-  `INSERT INTO usage_models SELECT hour, model, sum(requests), sum(errors), sum(input), sum(cache_read), sum(cache_write),
-     sum(output), sum(reasoning), sum(cost_micro_usd) FROM usage_hours GROUP BY 1, 2`,
+  `INSERT INTO usage_models (hour, model, ${figures}) SELECT hour, model, ${summed} FROM usage_hours GROUP BY 1, 2`,
+)
+db.run(
+  `INSERT INTO usage_accounts (hour, provider, account, ${figures})
+   SELECT hour, 'vendor_a', 'main', ${summed} FROM usage_hours GROUP BY 1`,
+)
+db.run(
+  `INSERT INTO usage_tags (day, key_id, tag, ${figures})
+   SELECT day, key_id, printf('project-%d', abs(random() % 20)), ${summed} FROM usage_days WHERE substr(key_id, -1) = '7' GROUP BY 1, 2`,
 )
 db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, key_id FROM exchanges ORDER BY 1, 2`)
 db.run(

@@ -242,13 +242,14 @@ const Tokens = {
   tokens: Count,
 }
 
-/** `cost_khr` is whole riel. */
+/** `cost_khr` is whole riel. `fees_micro_usd`: the part of the cost that is of calls, pictures and the like, and not of tokens. */
 export const Sums = Type.Object({
   requests: Count,
   errors: Count,
   ...Tokens,
   cost_micro_usd: Count,
   cost_khr: Count,
+  fees_micro_usd: Count,
 })
 
 /** `at` is the start of an hour or of a UTC day. */
@@ -419,7 +420,10 @@ export const ExplainedExchange = Type.Object({
   }),
   attempts: Type.Array(Attempt),
   server_tools: ServerToolCalls,
-  fees_micro_usd: Type.Integer({ minimum: 0, description: 'The part of the cost that is of those calls.' }),
+  fees_micro_usd: Type.Integer({
+    minimum: 0,
+    description: 'The part of the cost that is of those calls, of pictures and the like.',
+  }),
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
   raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })
@@ -507,8 +511,8 @@ export const ConnectedClient = Type.Object({
  * that failed since the last that did not, the first of them at `failing_since`. `trouble`: what only the owner can mend, an
  * account out of money or a model whose `upstream` id the provider does not know; null again after the next answer.
  * `managed`: who says that there is such an account; only those of the store are changed here. `problem`: why one of those is
- * not used. `first_byte_ms`: the median of its last answers since this server's start. `last_used_at` and `spent_micro_usd` are of
- * all processes and starts; where another one used it last, the beginning of that hour.
+ * not used. `first_byte_ms`: the median of its last answers. That, `last_error`, `last_used_at` and `spent_micro_usd` are of all
+ * processes and starts; what is long ago is told by what this process knows, the last use then by its hour.
  */
 export const Account = Type.Object({
   provider: Type.String(),

@@ -110,14 +110,18 @@ export const usage = command({
       grouped(sums.output),
       usd(sums.cost_micro_usd),
       khr(sums.cost_micro_usd, khr_per_usd),
+      ...(all.fees_micro_usd > 0 ? [usd(sums.fees_micro_usd)] : []),
     ]
-    const head = [by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR']
+    const head = [
+      ...[by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR'],
+      ...(all.fees_micro_usd > 0 ? ['OF WHICH FEES'] : []),
+    ]
     // Keys may be called the same.
     const called = Map.groupBy(rows, ({ label }) => label)
     const named = ({ group, label }: (typeof rows)[number]): string =>
       called.get(label)?.length === 1 ? label : `${label} (${group})`
     const table = [head, ...rows.map((row) => line(named(row), row)), line('total', all)]
-    io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8]).join('\n'))
+    io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8, 9]).join('\n'))
     const tools = Object.entries(totalTools(rows))
     if (tools.length > 0)
       io.out(
@@ -148,6 +152,7 @@ const total = (rows: readonly ShownSums[]): ShownSums => {
     output: sum('output'),
     reasoning: sum('reasoning'),
     cost_micro_usd: sum('cost_micro_usd'),
+    fees_micro_usd: sum('fees_micro_usd'),
   }
 }
 
@@ -163,4 +168,5 @@ const rowJson = (group: string, sums: ShownSums, khrPerUsd: number) => ({
   tokens: sums.input + sums.cache_read + sums.cache_write + sums.output,
   usd: sums.cost_micro_usd / 1_000_000,
   khr: khrOf(sums.cost_micro_usd, khrPerUsd),
+  fees_usd: sums.fees_micro_usd / 1_000_000,
 })

@@ -67,6 +67,7 @@ const Sums = {
   reasoning: Type.Integer({ description: 'A part of output.' }),
   cost_micro_usd: Type.Integer({ description: 'Millionths of a US dollar.' }),
   cost_khr: Type.Integer({ description: 'Whole riel.' }),
+  fees_micro_usd: Type.Integer({ description: 'The part of the cost that is of calls, pictures and the like.' }),
 }
 
 const Bound = Type.Union([Type.Integer(), Type.Null()])

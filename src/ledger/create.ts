@@ -12,7 +12,7 @@ import type { Prices } from './cost.ts'
 import { toCount, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
 import type { Ledger, Resumed, Settled, Settlement } from './ledger.ts'
-import { clamped, endOf, mostOfAny, mostPer } from './settled.ts'
+import { clamped, endOf, lastKnown, mostOfAny, mostPer } from './settled.ts'
 import { createTags } from './tags.ts'
 import { createWriter, type Timers } from './writer.ts'
 
@@ -117,7 +117,7 @@ export const createLedger = ({
 
   const resumed: Resumed[] = []
   let recovered = 0
-  for (const { usage, ended, ...left } of journal.claim(writer.writeSettled)) {
+  for (const { usage, serverTools, ended, ...left } of journal.claim(writer.writeSettled)) {
     if (ended !== undefined) {
       journal.charge(left, { tokens: totalTokens(usage), microUsd: ended.costMicroUsd })
       writer.add(ended, () => ended)
@@ -127,15 +127,15 @@ export const createLedger = ({
     const exchange: Held = { ...left, held: tokens, heldMicroUsd: reservedMicroUsd, per: undefined, prices: prices() }
     if (isResumed(exchange.exchangeId)) {
       enter(exchange)
-      const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate } = exchange
+      const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate, pictures } = exchange
       const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
-      resumed.push({ reservation, model, wire, stream, inputEstimate, usage })
+      resumed.push({ reservation, model, wire, stream, inputEstimate, usage, serverTools, pictures })
       continue
     }
-    // It goes to its provider in the turn it is reserved in: the prompt is billed there, whatever came of it.
-    const known = Object.keys(usage).length > 0 ? usage : { input: left.inputEstimate, output: 0 }
-    const how = { outcome: 'failed', usage: known, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
-    record(exchange, { ...how, status: undefined, totalMs: undefined })
+    record(exchange, {
+      ...lastKnown({ ...exchange, usage, serverTools }),
+      ...{ status: undefined, totalMs: undefined },
+    })
     recovered++
   }
   insist(() => writer.writeSettled(true))
@@ -171,6 +171,7 @@ export const createLedger = ({
         budgets: counted.length === 0 ? NO_BUDGETS : counted.map(({ id }) => id),
         address: ask.address,
         tag: ask.tag === undefined ? undefined : tags(key.id, ask.tag, now),
+        pictures: ask.pictures,
         held: reserved,
         heldMicroUsd: reservedMicroUsd,
         per,
@@ -186,9 +187,9 @@ export const createLedger = ({
       const { exchangeId, startedAt } = exchange
       return { exchangeId, keyId: key.id, startedAt, reserved, outputCap, tag: exchange.tag }
     },
-    progress({ exchangeId }, usage) {
+    progress({ exchangeId }, usage, serverTools) {
       const exchange = open.get(exchangeId)
-      if (exchange !== undefined) writer.progress(exchange, wholeCounts(usage))
+      if (exchange !== undefined) writer.progress(exchange, { usage: wholeCounts(usage), serverTools })
     },
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)

@@ -1,5 +1,7 @@
 // The journal: what the ledger asks of the store. Every write of usage goes through `write`, all or nothing.
 
+import type { PicturesMade } from '../ir/pictures.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { BudgetId, Spent } from '../keys/budget.ts'
@@ -25,13 +27,18 @@ export type OpenExchange = {
   readonly budgets: readonly BudgetId[]
   readonly address?: string | undefined
   readonly tag?: string | undefined
+  /** The pictures it asks for: a provider may go on with all of them whatever becomes of us. */
+  readonly pictures?: PicturesMade | undefined
 }
+
+/** What an exchange has come to: whole counts. */
+export type SoFar = { readonly usage: Usage; readonly serverTools?: ServerToolCalls | undefined }
 
 /**
  * An exchange a previous process left open, with its last durable figures. `ended`: it was settled, and its row written, but
  * not its sums.
  */
-export type LeftOpen = OpenExchange & { readonly usage: Usage; readonly ended?: SettledExchange }
+export type LeftOpen = OpenExchange & SoFar & { readonly ended?: SettledExchange }
 
 /** The end of an exchange, ready to be written: counts are whole and not negative. */
 export type SettledExchange = {
@@ -52,7 +59,7 @@ export type SettledExchange = {
   readonly replaces?: true
 }
 
-export type Progress = { readonly open: OpenExchange; readonly usage: Usage }
+export type Progress = SoFar & { readonly open: OpenExchange }
 
 /**
  * `settled`: their rows, unless those are written, and their sums. `ended`: their rows alone, which are cheap to write; their

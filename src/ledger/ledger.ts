@@ -81,17 +81,21 @@ export type AttemptNote = {
   ms: number
 }
 
-export type Settlement = {
+/** What an exchange is billed for beside its tokens. */
+export type ByPiece = {
+  /** Calls of tools that ran at the vendor. */
+  serverTools?: ServerToolCalls | undefined
+  /** Pictures that were made. */
+  pictures?: PicturesMade | undefined
+}
+
+export type Settlement = ByPiece & {
   outcome: Outcome
   usage: Usage
   /** The gateway counted the tokens because the provider gave no final figures. */
   estimated: boolean
   /** The provider's own usage object. */
   rawUsage?: JsonObject | undefined
-  /** Calls of tools that ran at the vendor. */
-  serverTools?: ServerToolCalls | undefined
-  /** Pictures that were made. */
-  pictures?: PicturesMade | undefined
   /** The catalogue id of the model that answered, where a fallback did. */
   model?: string | undefined
   /**
@@ -115,8 +119,11 @@ export type Settlement = {
   dropped?: readonly string[] | undefined
 }
 
-/** An open exchange of a previous process that is settled later. `model`: as asked for. `usage`: its last durable figures. */
-export type Resumed = {
+/**
+ * An open exchange of a previous process that is settled later. `model`: as asked for. `usage`, `serverTools`: its last durable
+ * figures. `pictures`: as asked for.
+ */
+export type Resumed = ByPiece & {
   readonly reservation: Reservation
   readonly model: string
   readonly wire: Wire
@@ -143,8 +150,11 @@ export type Ledger = {
    * flight hold what is left; `service_unavailable` (503) when it cannot be written.
    */
   reserve(ask: ReserveAsk): Promise<Reservation>
-  /** The usage of a running exchange so far: durable within two seconds, and billed if the process is killed. */
-  progress(reservation: Reservation, usage: Usage): void
+  /**
+   * The usage of a running exchange so far, and its calls of tools at the vendor: durable within two seconds, and billed if the
+   * process is killed.
+   */
+  progress(reservation: Reservation, usage: Usage, serverTools?: ServerToolCalls): void
   /** The exchange can come to no more than so many tokens in all: the rest of its reservation is freed at once. */
   narrow(reservation: Reservation, tokens: number): void
   /**

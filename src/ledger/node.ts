@@ -2,11 +2,11 @@
 // as many of them under way at a time as there may be.
 
 import { unavailable } from '../errors.ts'
-import type { Usage } from '../ir/usage.ts'
 import type { Key, Keys, RateLimits } from '../keys/key.ts'
 import { PATIENCE_MS } from '../store/patience.ts'
 import { costOf, type Prices } from './cost.ts'
 import { wholeCounts } from './figures.ts'
+import type { SoFar } from './journal.ts'
 import type { Ledger, Reservation, ReserveAsk, Resumed, Settlement } from './ledger.ts'
 import { type Limited, limitHeaders } from './limit-headers.ts'
 import { type GatewayLimits, isLimited, type Ticket, UNLIMITED } from './limits.ts'
@@ -37,8 +37,8 @@ export type NodeLedger = {
   running(): string[]
   /** An exchange of another node, which is this one's from now on. */
   adopt(exchange: Resumed): void
-  /** The exchange goes on without this node. `usage`: what it has come to, as far as is known. */
-  letGo(exchangeId: string, usage: Usage): void
+  /** The exchange goes on without this node. `soFar`: as far as is known. */
+  letGo(exchangeId: string, soFar: SoFar): void
   /** Resolves once all that was to be said is said and heard. */
   said(): Promise<void>
 }
@@ -82,7 +82,7 @@ export const createNodeLedger = ({
   groups = 1,
 }: NodeOptions): NodeLedger => {
   const open = new Map<string, Open>()
-  const progress = new Map<string, Usage>()
+  const progress = new Map<string, SoFar>()
   const told = new Map<string, Limited>()
   let queue: Item[] = []
   const underWay = new Set<Item[]>()
@@ -235,7 +235,7 @@ export const createNodeLedger = ({
 
   const sayProgress = (): void => {
     progressDue = false
-    for (const [id, usage] of progress) say({ do: 'progress', id, usage })
+    for (const [id, soFar] of progress) say({ do: 'progress', id, ...soFar })
     progress.clear()
   }
 
@@ -247,9 +247,9 @@ export const createNodeLedger = ({
       open.set(id, { keyId: asked.key.id, model: asked.model, prices: prices(), held: reservation.reserved })
       return reservation
     },
-    progress({ exchangeId: id }, usage) {
+    progress({ exchangeId: id }, usage, serverTools) {
       if (!open.has(id)) return
-      progress.set(id, wholeCounts(usage))
+      progress.set(id, { usage: wholeCounts(usage), serverTools })
       if (progressDue) return
       progressDue = true
       timers.later(sayProgress, PROGRESS_MS)
@@ -298,10 +298,10 @@ export const createNodeLedger = ({
     adopt({ reservation: { exchangeId, keyId, reserved }, model }) {
       open.set(exchangeId, { keyId, model, prices: prices(), held: reserved })
     },
-    letGo(id, usage) {
+    letGo(id, { usage, serverTools }) {
       if (!open.delete(id)) return
       progress.delete(id)
-      say({ do: 'progress', id, usage: wholeCounts(usage) })
+      say({ do: 'progress', id, usage: wholeCounts(usage), serverTools })
       say({ do: 'let-go', id })
     },
     said: () =>

@@ -1,12 +1,14 @@
 // The ledger of one process, shared by others: it carries out what they ask over its own ledger and limits.
 
 import { GatewayError } from '../errors.ts'
-import { totalTokens, type Usage } from '../ir/usage.ts'
+import { totalTokens } from '../ir/usage.ts'
 import type { Key, Keys } from '../keys/key.ts'
 import { unknownKey } from '../keys/secret.ts'
 import { requireInForce } from '../keys/status.ts'
+import type { SoFar } from './journal.ts'
 import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
 import type { Limits, Ticket } from './limits.ts'
+import { lastKnown } from './settled.ts'
 import { type Ask, type SharedLedger, type SharedReserve, toShared, type Verdict } from './shared.ts'
 
 type OwnerOptions = {
@@ -32,7 +34,7 @@ export type OwnedSettlement = {
   costMicroUsd: number
 }
 
-type Facts = Pick<Resumed, 'model' | 'wire' | 'stream' | 'inputEstimate'>
+type Facts = Pick<Resumed, 'model' | 'wire' | 'stream' | 'inputEstimate' | 'pictures'>
 
 export type OwnedLedger = SharedLedger & {
   /** Nobody is waited for any more: what was `left`, and no node runs, is settled. Returns how many that were. */
@@ -45,7 +47,7 @@ export type OwnedLedger = SharedLedger & {
 type Running = {
   keyId: string
   facts: Facts
-  usage: Usage
+  soFar: SoFar
   ticket: Ticket | undefined
   reservation?: Reservation
   reserving?: Promise<Verdict>
@@ -96,11 +98,11 @@ export const createOwner = ({
     const key = keyOf(keyId)
     if (keys.versionOf(keyId) > keysSeen) return { again: 'key' } as const
     requireInForce(key, clock())
-    const { model, wire, stream, inputEstimate } = asked
+    const { model, wire, stream, inputEstimate, pictures } = asked
     const running: Running = {
       keyId,
-      facts: { model, wire, stream, inputEstimate },
-      usage: {},
+      facts: { model, wire, stream, inputEstimate, pictures },
+      soFar: { usage: {} },
       ticket: node.tickets.get(id),
     }
     const reserving = reserved(node, id, running, () =>
@@ -156,13 +158,12 @@ export const createOwner = ({
 
   /** For one that nobody will say any more of: by its last figures, as after a start. */
   const settleAlone = (running: Running): void => {
-    const { reservation, facts, usage, ticket } = running
+    const { reservation, facts, soFar, ticket } = running
     if (reservation === undefined) return
-    if (takeOver({ reservation, ...facts, usage }, (count) => ticket?.addTokens(count))) return
-    const known = Object.keys(usage).length > 0 ? usage : { input: facts.inputEstimate, output: 0 }
+    if (takeOver({ reservation, ...facts, ...soFar }, (count) => ticket?.addTokens(count))) return
     void close(running, reservation, {
-      ...{ outcome: 'failed', usage: known, estimated: true, status: 500, errorCode: 'internal_error', attempts: 1 },
-      totalMs: Math.max(0, clock() - reservation.startedAt),
+      ...lastKnown({ ...facts, ...soFar }),
+      ...{ status: 500, totalMs: Math.max(0, clock() - reservation.startedAt) },
     })
   }
 
@@ -182,8 +183,8 @@ export const createOwner = ({
         if (node.running.delete(ask.id)) settleAlone(running)
       } else if (ask.do === 'narrow') ledger.narrow(running.reservation, ask.tokens)
       else {
-        running.usage = ask.usage
-        ledger.progress(running.reservation, ask.usage)
+        running.soFar = { usage: ask.usage, serverTools: ask.serverTools }
+        ledger.progress(running.reservation, ask.usage, ask.serverTools)
       }
       return DONE
     } catch (thrown) {
@@ -201,8 +202,7 @@ export const createOwner = ({
       for (const id of ids) {
         const known = left.get(id)
         if (known === undefined || !left.delete(id)) continue
-        const { reservation, usage, ...facts } = known
-        node.running.set(id, { keyId: reservation.keyId, facts, usage, ticket: undefined, reservation })
+        node.running.set(id, runningOf(known))
       }
       return {
         carry: (group) =>
@@ -223,8 +223,7 @@ export const createOwner = ({
     settleLeft() {
       const alone = [...left.values()]
       left.clear()
-      for (const { reservation, usage, ...facts } of alone)
-        settleAlone({ keyId: reservation.keyId, facts, usage, ticket: undefined, reservation })
+      for (const each of alone) settleAlone(runningOf(each))
       return alone.length
     },
     count: () => [...nodes.values()].reduce((sum, { running }) => sum + running.size, 0),
@@ -232,6 +231,10 @@ export const createOwner = ({
 }
 
 const DONE: Verdict = {}
+
+const runningOf = ({ reservation, usage, serverTools, ...facts }: Resumed): Running => ({
+  ...{ keyId: reservation.keyId, facts, soFar: { usage, serverTools }, ticket: undefined, reservation },
+})
 
 /** Thrown where the least that a prompt takes would have to be known, which only its node can tell. */
 const LATER = new Error('the least input is to be worked out')

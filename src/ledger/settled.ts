@@ -5,7 +5,7 @@ import { mostOf, type Per, perOf, timesOf } from './bounds.ts'
 import { costMicroUsd, costOf, mostOfPictures, type Prices } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
 import type { OpenExchange, SettledExchange } from './journal.ts'
-import type { ReserveAsk, Settlement } from './ledger.ts'
+import type { ReserveAsk, Resumed, Settlement } from './ledger.ts'
 
 type Asked = Pick<ReserveAsk, 'model' | 'fallbacks' | 'classes' | 'inputEstimate' | 'pictures'>
 
@@ -27,6 +27,21 @@ export const mostOfAny = (
   const prompt = Math.min(inputEstimate, tokens)
   return mostOf({ ...per, output: Math.max(per.input, per.output) }, prompt, tokens - prompt)
 }
+
+/**
+ * What is billed of an exchange that nobody is left to settle: its last figures. Where there are none, its prompt: it goes to its
+ * provider in the turn it is reserved in, and is billed there whatever came of it. The same of the pictures that it asks for.
+ */
+export const lastKnown = ({
+  inputEstimate,
+  usage,
+  serverTools,
+  pictures,
+}: Pick<Resumed, 'inputEstimate' | 'usage' | 'serverTools' | 'pictures'>): Omit<Settlement, 'status' | 'totalMs'> => ({
+  ...{ outcome: 'failed', errorCode: 'internal_error', attempts: 1, estimated: true },
+  usage: Object.keys(usage).length > 0 ? usage : { input: inputEstimate, output: 0 },
+  ...{ serverTools, pictures },
+})
 
 /**
  * A settlement without a word of its provider's, and by no more tokens than were set aside for it: what the database refuses

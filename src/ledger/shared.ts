@@ -2,7 +2,7 @@
 // limits and settlement are decided in one place, so that quotas and limits hold over all of them to the token.
 
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../errors.ts'
-import type { Usage } from '../ir/usage.ts'
+import type { SoFar } from './journal.ts'
 import type { Reservation, ReserveAsk, Settlement } from './ledger.ts'
 import type { Limited } from './limit-headers.ts'
 
@@ -25,7 +25,7 @@ export type Ask =
   /** Whether the key has anything left. */
   | { do: 'look'; id: string; keyId: string }
   | { do: 'reserve'; id: string; ask: SharedReserve }
-  | { do: 'progress'; id: string; usage: Usage }
+  | ({ do: 'progress'; id: string } & SoFar)
   | { do: 'narrow'; id: string; tokens: number }
   /** Its answer goes on without its node, which has nothing more to say of it. */
   | { do: 'let-go'; id: string }

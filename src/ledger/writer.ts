@@ -1,10 +1,9 @@
 // What the ledger has to write, and when: reservations and the rows of settlements once per turn of the event loop, their
 // sums in groups, the progress of streams in small groups with pauses between.
 
-import type { Usage } from '../ir/usage.ts'
 import { type Later, PATIENCE_MS, PAUSE_MS, triesAgain } from '../store/patience.ts'
 import { isBusy, isStoreError } from '../store/store.ts'
-import type { Batch, Journal, OpenExchange, Progress, SettledExchange } from './journal.ts'
+import type { Batch, Journal, OpenExchange, Progress, SettledExchange, SoFar } from './journal.ts'
 
 /** When the ledger's own work runs; tests supply their own. */
 export type Timers = {
@@ -17,8 +16,7 @@ export type Timers = {
 type Writer = {
   /** Resolves once the exchange is durable. Rejects with the cause where it cannot be written. */
   open(exchange: OpenExchange): Promise<void>
-  /** `usage`: whole counts. */
-  progress(exchange: OpenExchange, usage: Usage): void
+  progress(exchange: OpenExchange, soFar: SoFar): void
   /**
    * Resolves once the exchange is durable, or has waited for that as long as patience lasts: it stays to be written then.
    * `clamped`: what is written in its place where the database refuses it.
@@ -69,7 +67,7 @@ type Ending = { exchange: SettledExchange; clamped: () => SettledExchange; relea
 type Item = { part: Partial<Batch>; done: () => void; refused: (cause: unknown) => unknown }
 
 export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers, faults: Faults): Writer => {
-  const progress = new Map<OpenExchange, Usage>()
+  const progress = new Map<OpenExchange, SoFar>()
   let waiting: Waiting[] = []
   /** Settlements whose rows are not written. */
   let ended: Ending[] = []
@@ -272,8 +270,8 @@ export const createWriter = (journal: Pick<Journal, 'write'>, timers: Timers, fa
         waiting.push({ open: exchange, tries: 0, resolve, reject })
         turn.set()
       }),
-    progress(exchange, usage) {
-      progress.set(exchange, usage)
+    progress(exchange, soFar) {
+      progress.set(exchange, soFar)
       if (progressDue) return
       progressDue = true
       timers.later(writeAll, PROGRESS_MS)
@@ -331,11 +329,11 @@ const batchOf = (items: readonly Item[]): Batch => ({
   settled: items.flatMap(({ part }) => part.settled ?? []),
 })
 
-const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
+const takeFirst = (progress: Map<OpenExchange, SoFar>, most: number): Progress[] => {
   const first: Progress[] = []
-  for (const [open, usage] of progress) {
+  for (const [open, { usage, serverTools }] of progress) {
     if (first.length >= most) break
-    first.push({ open, usage })
+    first.push({ open, usage, serverTools })
   }
   return first
 }

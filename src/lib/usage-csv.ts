@@ -11,6 +11,8 @@ type Sums = {
   output: number
   reasoning: number
   cost_micro_usd: number
+  /** The part of it that is not of tokens. */
+  fees_micro_usd: number
 }
 
 type Row = { group: string; label: string; owner?: string | null | undefined; sums: Sums }
@@ -33,9 +35,10 @@ export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUs
     sums.input + sums.cache_read + sums.cache_write + sums.output,
     sums.cost_micro_usd / 1e6,
     khrOf(sums.cost_micro_usd, khrPerUsd),
+    sums.fees_micro_usd / 1e6,
   ]
   return csvOf([
-    [...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr'],
+    [...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr', 'fees_usd'],
     ...rows.map(({ group, label, owner, sums }) => [
       ...named(group === '' && !isNamed ? label : group, label, owner ?? ''),
       ...figures(sums),

@@ -83,6 +83,7 @@ export const shownSums = (figures: Figures): ShownSums => ({
   output: figures.output,
   reasoning: figures.reasoning,
   cost_micro_usd: figures.costMicroUsd,
+  fees_micro_usd: figures.feesMicroUsd,
 })
 
 const shownRates = (rates: Rates) => ({

@@ -4,10 +4,12 @@ import type { Model } from '../catalogue/model.ts'
 import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { type PicturesMade, picturesOf } from '../ir/pictures.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
+import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
 import { imagesAsked } from './adapt/pictures.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
@@ -113,6 +115,10 @@ export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Me
   if (model.kind === 'image') return withPictures(usage, model, tap)
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
 }
+
+/** Calls of tools at the vendor, as far as anything tells of them. */
+export const callsTold = ({ rawUsage, serverTools = {} }: Pick<Metered, 'rawUsage' | 'serverTools'>): ServerToolCalls =>
+  mostCalls(callsInUsage(rawUsage), serverTools)
 
 /** The pictures of a whole answer. */
 export const picturesIn = (body: JsonObject, exchange: Exchange): PicturesMade =>

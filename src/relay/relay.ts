@@ -26,7 +26,16 @@ import { watchAnswer } from './background/polling.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Metered, secondsOf } from './exchange.ts'
-import { answersAsked, meterProgress, meterStream, meterWhole, NO_USAGE, picturesCome, picturesIn } from './meter.ts'
+import {
+  answersAsked,
+  callsTold,
+  meterProgress,
+  meterStream,
+  meterWhole,
+  NO_USAGE,
+  picturesCome,
+  picturesIn,
+} from './meter.ts'
 import { isReferable, rememberAccount, route } from './route.ts'
 import type { Relay } from './services.ts'
 import { settle } from './settle.ts'
@@ -162,7 +171,8 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
         // Its client has no more to learn, and nobody else hears of it.
         exchange.onBroken(ownFault(cause))
       }),
-    onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
+    onProgress: (answer) =>
+      relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer), callsTold(answer.tap)),
   })
   const headers = contentType === undefined ? streamHeaders(exchange) : answerHeaders(exchange, contentType)
   return new Response(body, { headers })

@@ -1,9 +1,9 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
 import { totalTokens } from '../ir/usage.ts'
-import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
 import type { End } from './background/watched.ts'
 import type { Ended, Exchange } from './exchange.ts'
+import { callsTold } from './meter.ts'
 import type { Relay } from './services.ts'
 import type { Target } from './target.ts'
 
@@ -21,7 +21,7 @@ export const settle = (
   exchange: Settling,
   { target, outcome, metered, error }: Answered,
 ): Promise<void> => {
-  const { usage, rawUsage, estimated, serverTools = {}, pictures } = metered
+  const { usage, rawUsage, estimated, pictures } = metered
   const totalMs =
     exchange.begunAt === undefined
       ? Math.max(0, relay.clock() - exchange.startedAt)
@@ -34,7 +34,7 @@ export const settle = (
     usage,
     estimated,
     rawUsage,
-    serverTools: mostCalls(callsInUsage(rawUsage), serverTools),
+    serverTools: callsTold(metered),
     pictures,
     status,
     errorCode: error?.code,

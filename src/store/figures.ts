@@ -1,6 +1,6 @@
 // The figures of exchanges that are added up. Classes of tokens are disjoint; reasoning is part of output.
 
-/** `errors`: exchanges refused or failed. */
+/** `errors`: exchanges refused or failed. `feesMicroUsd`: the part of the cost that is of calls, pictures and the like. */
 export type Figures = {
   requests: number
   errors: number
@@ -10,6 +10,7 @@ export type Figures = {
   output: number
   reasoning: number
   costMicroUsd: number
+  feesMicroUsd: number
 }
 
 export const NO_FIGURES: Figures = {
@@ -21,6 +22,7 @@ export const NO_FIGURES: Figures = {
   output: 0,
   reasoning: 0,
   costMicroUsd: 0,
+  feesMicroUsd: 0,
 }
 
 export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
@@ -28,7 +30,7 @@ export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
 /** Their columns in every table of sums, in the same order. */
 export const SUMS = [
   ...['requests', 'errors', 'input', 'cache_read', 'cache_write'],
-  ...['output', 'reasoning', 'cost_micro_usd'],
+  ...['output', 'reasoning', 'cost_micro_usd', 'fees_micro_usd'],
 ]
 /** Reads the figures from one. */
 export const SUMMED = FIGURES.map((name, i) => `CAST(sum(${SUMS[i]}) AS bigint) AS "${name}"`).join(', ')

@@ -347,7 +347,7 @@ describe('usage', () => {
     // As it would be had the key been used two days ago, and its hours been removed since.
     db.run(
       `INSERT INTO usage_days SELECT day - ?, key_id, model, requests, errors, input, cache_read, cache_write, output,
-       reasoning, cost_micro_usd FROM usage_days WHERE key_id = ?`,
+       reasoning, cost_micro_usd, fees_micro_usd FROM usage_days WHERE key_id = ?`,
       [2 * DAY_MS, own.id],
     )
     db.close()

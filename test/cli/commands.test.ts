@@ -197,10 +197,10 @@ describe('config', () => {
 describe('on a data directory with exchanges', () => {
   const path = () => join(terminal.cwd, 'data', 'sluice.db')
 
-  const record = async () => {
+  const record = async (serverTools = {}) => {
     const created = JSON.parse((await type('keys', 'create', '--label', 'alice', '--json')).out)
     const store = openStore(path(), { clock: () => terminal.clock.now })
-    const prices = () => ({ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 })
+    const prices = () => ({ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, perCall: { web_search: 0.01 } })
     const ledger = createLedger({ store, clock: () => terminal.clock.now, prices: () => prices })
     const key = store.keys.get(created.id)
     if (!key) throw new Error('the key is not there')
@@ -212,12 +212,27 @@ describe('on a data directory with exchanges', () => {
       ledger.settle(reservation, {
         ...{ outcome: index === 1 ? 'failed' : 'done', status: 200, attempts: 1, totalMs: 5, estimated: false },
         usage: { input: 1000, output: 200, cacheRead: 100 },
+        ...(index === 0 ? { serverTools } : {}),
       })
     }
     await ledger.flush()
     await store.close()
     return created.id as string
   }
+
+  test('usage tells what part of a cost is fees, where there are any', async () => {
+    await record({ web_search: 3 })
+    const { out } = await type('usage')
+    expect(out.split('\n').map((line) => line.trim().split(/ {2,}/).slice(-3))).toEqual([
+      ['USD', 'KHR', 'OF WHICH FEES'],
+      ['0.0501', '205', '0.03'],
+      ['0.01005', '41.21', '0.00'],
+      ['0.06015', '247', '0.03'],
+      ['Calls of tools at the vendor: web_search 3'],
+    ])
+    const csv = (await type('usage', '--csv')).out.trim().split('\r\n')
+    expect(csv.map((line) => line.split(',').at(-1))).toEqual(['fees_usd', '0.03', '0', '0.03'])
+  })
 
   test('usage sums up tokens, USD and KHR by model, key and day', async () => {
     const id = await record()
@@ -235,7 +250,7 @@ describe('on a data directory with exchanges', () => {
         cache_read: 200,
         cache_write: 0,
       },
-      ...{ output: 400, reasoning: 0, tokens: 2600, usd: 0.0201, khr: 82.41 },
+      ...{ output: 400, reasoning: 0, tokens: 2600, usd: 0.0201, khr: 82.41, fees_usd: 0 },
     })
     expect(byModel.total).toMatchObject({ group: 'total', requests: 3, tokens: 3900, usd: 0.03015, khr: 123.62 })
     expect(JSON.parse((await type('usage', '--by', 'key', '--key', id, '--json')).out).rows).toMatchObject([
@@ -243,10 +258,10 @@ describe('on a data directory with exchanges', () => {
     ])
     const table = (await type('usage', '--by', 'key', '--csv')).out.trim().split('\r\n')
     expect(table[0]).toBe(
-      'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr',
+      'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr,fees_usd',
     )
     expect(table.at(-1)).toStartWith('total,,,3,')
-    expect(table.at(-1)).toEndWith(',3900,0.03015,123.62')
+    expect(table.at(-1)).toEndWith(',3900,0.03015,123.62,0')
     for (const by of ['member', 'team', 'account', 'provider', 'tag'])
       expect(JSON.parse((await type('usage', '--by', by, '--json')).out).total).toMatchObject({
         requests: 3,

@@ -208,7 +208,7 @@ describe('settle', () => {
           output: 40,
           reasoning: 15,
         },
-        costMicroUsd: 1_248,
+        ...{ costMicroUsd: 1_248, feesMicroUsd: 0 },
       },
     ])
   })
@@ -633,6 +633,35 @@ describe('after a kill', () => {
     expect(store.keys.get(keyId)?.tokensUsed).toBe(100)
   })
 
+  test('what is billed by the piece survives: the pictures it asked for, and the calls that were told', async () => {
+    const perImage = { '1024x1024': 0.04, default: 0.2 }
+    const path = newPath()
+    const { store, key, ledger, reserve, wait } = await setUp(1_000_000, path)
+    await reserve(ask(key, { wire: 'images', pictures: { count: 3, size: '1024x1024' } }))
+    const searching = await reserve(ask(key))
+    ledger.progress(searching, { input: 90, output: 10 }, { web_search: 2 })
+    wait()
+    ledger.progress(searching, { input: 90, output: 10 }, { web_search: 9 })
+    await store.close()
+    for (let start = 0; start < 2; start++) {
+      const again = open(path)
+      bench(again, undefined, () => ({ ...PRICE, perImage }))
+      const rows = (await again.exchanges({ limit: 9 })).map((row) => [
+        row.serverTools,
+        row.feesMicroUsd,
+        row.costMicroUsd,
+      ])
+      expect(rows).toEqual([
+        [{ web_search: 2 }, 20_000, 20_000 + 90 * 5 + 10 * 25],
+        [null, 120_000, 120_000 + 100 * 5],
+      ])
+      expect((await again.usage({ by: 'key' })).rows).toMatchObject([
+        { feesMicroUsd: 140_000, costMicroUsd: 141_200, serverTools: { web_search: 2 } },
+      ])
+      await again.close()
+    }
+  })
+
   test('a settlement whose sums were not added is added to them once, by its own figures', async () => {
     const path = newPath()
     const { store, key, ledger, reserve, turn } = await setUp(1_000_000, path)
@@ -778,8 +807,8 @@ test('two ledgers never share a store', async () => {
 test('fees of calls are in the cost, in sums and in budgets, and told apart on the row, by the model that answered', async () => {
   const store = open()
   const { key } = await store.keys.issue(newKey({ budget: termsOf({ usd: 5 }) }), ACTOR)
-  const priced = { ...PRICE, perCall: { web_search: 0.01 } }
-  const { ledger, reserve } = bench(store, undefined, (id) => (id === 'searcher' ? priced : PRICE))
+  const { perCall: _, ...plain } = PRICE
+  const { ledger, reserve } = bench(store, undefined, (id) => (id === 'searcher' ? PRICE : plain))
   const calls = { web_search: 20, web_fetch: 3 }
   ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls, model: 'searcher' }))
   ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls }))
@@ -791,6 +820,8 @@ test('fees of calls are in the cost, in sums and in budgets, and told apart on t
     [tokens, null],
     [tokens + 200_000, 200_000],
   ])
-  expect((await store.usage({ by: 'key' })).rows[0]?.costMicroUsd).toBe(2 * tokens + 200_000)
+  expect((await store.usage({ by: 'key' })).rows).toMatchObject([
+    { costMicroUsd: 2 * tokens + 200_000, feesMicroUsd: 200_000 },
+  ])
   expect(store.budgets.get(budgetOf('key', key.id))?.used.microUsd).toBe(2 * tokens + 200_000)
 })

@@ -9,7 +9,10 @@ import type { Timers } from '../../src/ledger/writer.ts'
 import type { SqliteStore } from '../../src/store/store.ts'
 import { NOW } from '../store/support.ts'
 
-export const PRICE = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
+export const PRICE = {
+  ...{ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+  ...{ perCall: { web_search: 0.01 }, perImage: { default: 0.04 } },
+}
 
 export type Bench = {
   ledger: Ledger

@@ -18,11 +18,11 @@ describe('riel', () => {
   })
 
   test('of a table are those', () => {
-    const sums = { ...NONE, cost_micro_usd: 9_450 }
+    const sums = { ...NONE, cost_micro_usd: 9_450, fees_micro_usd: 9_000 }
     const table = usageCsv('model', [{ group: 'a', label: 'a', sums }], sums, 4_100)
     expect(table.trim().split('\r\n').slice(1)).toEqual([
-      'a,1,0,0,0,0,0,0,0,0.00945,38.75',
-      'total,1,0,0,0,0,0,0,0,0.00945,38.75',
+      'a,1,0,0,0,0,0,0,0,0.00945,38.75,0.009',
+      'total,1,0,0,0,0,0,0,0,0.00945,38.75,0.009',
     ])
   })
 })

@@ -55,7 +55,10 @@ const prepare = async (): Promise<string> => {
       // A vendor that speaks the one wire alone, so that each is reached from each.
       vendor_c: { ...account(`${provider.origin}/v1`), wires: ['chat-completions'] },
     },
-    models: { 'vendorB-5.4': { provider: 'vendor_c' } },
+    models: {
+      'vendorB-5.4': { provider: 'vendor_c' },
+      'vendorB-image-1': { price: { input: 0, output: 0, per_image: { '1024x1024': 0.04, default: 0.2 } } },
+    },
     budget: { usd: 1_000_000 },
   }
   writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
@@ -264,6 +267,49 @@ describe('a server that is killed', () => {
         expect(row?.output).toBeLessThanOrEqual(Math.max(...sent))
         expect(row?.input).toBeGreaterThan(0)
       }
+    })
+  }, 60_000)
+
+  test('while pictures are drawn and tools run at the vendor bills both by the piece', async () => {
+    const RUNS_MS = 2_000
+    const searches = (count: number) =>
+      Array.from({ length: count }, (_, index) => {
+        const block = { type: 'server_tool_use', id: `srvtoolu_${index}`, name: 'web_search', input: {} }
+        const begun = { type: 'content_block_start', index: index + 1, content_block: block }
+        const ended = { type: 'content_block_stop', index: index + 1 }
+        return [begun, ended].map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join('')
+      })
+    answers = (request) => {
+      if (request.path === PATHS.images) return { end: 'hang' }
+      const { steps: begin = [], ...script } = spoken('messages', true, { billed, steps: [], end: 'stall' })
+      return { ...script, steps: [...(begin as string[]), ...searches(3)] }
+    }
+    const secret = await prepare()
+    const { child, url } = await start()
+    const first = provider.requests.length
+    const picture = { model: 'vendorB-image-1', prompt: 'a lock', n: 2, size: '1024x1024' }
+    const drawing = post(url, PATHS.images, picture, secret).catch(() => undefined)
+    const searching = idOnceBroken(post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret))
+    await provider.arrived(first + 1)
+    await Bun.sleep(RUNS_MS)
+    await kill(child)
+    await Promise.all([drawing, searching])
+    const again = await start()
+    again.child.kill('SIGTERM')
+    await again.child.exited
+    await recovered(async (store) => {
+      const rows = await exchangesOf(store)
+      expect(
+        rows.map(({ wire, outcome, feesMicroUsd, serverTools }) => [wire, outcome, feesMicroUsd, serverTools]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['images', 'failed', 80_000, null],
+          ['messages', 'failed', 30_000, { web_search: 3 }],
+        ]),
+      )
+      const [sums] = (await store.usage({ by: 'key' })).rows
+      expect(sums).toMatchObject({ requests: 2, feesMicroUsd: 110_000, serverTools: { web_search: 3 } })
+      expect(sums?.costMicroUsd).toBe(rows.reduce((sum, row) => sum + row.costMicroUsd, 0))
     })
   }, 60_000)
 

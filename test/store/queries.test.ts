@@ -73,7 +73,7 @@ describe('usage', () => {
     expect((await store.usage({ by: 'day', keyIds: ids.slice(1, 2), sinceMs: 0 })).rows).toEqual([
       {
         ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
-        ...{ reasoning: 0, costMicroUsd: 75 },
+        ...{ reasoning: 0, costMicroUsd: 75, feesMicroUsd: 0 },
       },
     ])
   })

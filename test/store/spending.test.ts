@@ -15,6 +15,8 @@ import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, newPath, open } from './support
 
 afterEach(cleanUp)
 
+/** Micro-USD. */
+const SEARCH = PRICE.perCall.web_search * 1e6
 const MORNING = NOW - (NOW % DAY)
 
 const some = fc.record({
@@ -25,6 +27,7 @@ const some = fc.record({
   outcome: fc.constantFrom('done', 'failed', 'refused', 'aborted'),
   input: fc.nat(50),
   output: fc.nat(50),
+  searches: fc.nat(3),
   hour: fc.nat(70),
 })
 type Made = typeof some extends fc.Arbitrary<infer T> ? T : never
@@ -56,7 +59,7 @@ const fill = async (made: readonly Made[], restartAfter: number) => {
     const [provider, account] = each.account?.split('/') ?? []
     ledger.settle(await reserving, {
       ...{ outcome: each.outcome as 'done', usage: { input: each.input, output: each.output }, estimated: false },
-      ...{ status: 200, attempts: 1, totalMs: 1, provider, account },
+      ...{ status: 200, attempts: 1, totalMs: 1, provider, account, serverTools: { web_search: each.searches } },
     })
     if (i !== restartAfter) continue
     await ledger.flush()
@@ -78,10 +81,11 @@ const fill = async (made: readonly Made[], restartAfter: number) => {
   return { store, keys, groups, path }
 }
 
-const figuresOf = ({ outcome, input, output }: Made): Figures => ({
+const figuresOf = ({ outcome, input, output, searches }: Made): Figures => ({
   ...NO_FIGURES,
   ...{ requests: 1, errors: outcome === 'failed' || outcome === 'refused' ? 1 : 0, input, output },
-  costMicroUsd: input * PRICE.input + output * PRICE.output,
+  costMicroUsd: input * PRICE.input + output * PRICE.output + searches * SEARCH,
+  feesMicroUsd: searches * SEARCH,
 })
 
 const plain = (made: readonly Made[], groupOf: (each: Made) => string): Record<string, Figures> => {
@@ -137,7 +141,7 @@ test(
 )
 
 test('what was spent before accounts were told apart is of none, and in the whole', async () => {
-  const made = { key: 0, model: 'a', tag: undefined, outcome: 'done', output: 0, hour: 1 } as const
+  const made = { key: 0, model: 'a', tag: undefined, outcome: 'done', output: 0, searches: 0, hour: 1 } as const
   const { store, path } = await fill([{ ...made, account: 'p/one', input: 10 }], 99)
   const db = new Database(path)
   db.run('UPDATE usage_accounts SET requests = 0, input = input - 4, cost_micro_usd = cost_micro_usd - 20')
@@ -179,7 +183,7 @@ test('what a killed process had not added to the sums is added by the next start
 
 test('a key that makes up tags has a hundred a day, the rest together; the next day it has others', async () => {
   const made = (i: number, hour: number): Made => ({
-    ...{ key: 0, model: 'a', account: undefined, outcome: 'done', input: 1, output: 0, hour },
+    ...{ key: 0, model: 'a', account: undefined, outcome: 'done', input: 1, output: 0, searches: 0, hour },
     tag: `t${i}` as 'red',
   })
   const many = [

@@ -49,7 +49,7 @@ export const resumeAnswers = async (relay: Relay, how: Resuming): Promise<void> 
 /** Watches the answer of an exchange whose process has ended. */
 export const resumeAnswer = (
   relay: Relay,
-  { reservation, model: askedFor, stream, inputEstimate, usage }: Resumed,
+  { reservation, model: askedFor, stream, inputEstimate, usage, serverTools = {} }: Resumed,
   answer: BackgroundAnswer,
   { keyOf, onSettled }: Resuming,
 ): void => {
@@ -62,7 +62,7 @@ export const resumeAnswer = (
   }
   watchAnswer(relay, answer, {
     inputEstimate,
-    lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
+    lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true, serverTools },
     settle: (end) => settleExchange(relay, exchange, { ...end, target: targetOf(relay, answer) }),
   })
 }

@@ -138,7 +138,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   gateway.background = {
     ...gateway.background,
     keep: async (answer) => void (await link.ask((n) => ({ what: 'keep', n, answer }))),
-    handOver: (exchangeId, { usage }) => ledger?.letGo(exchangeId, usage),
+    handOver: (exchangeId, lastKnown) => ledger?.letGo(exchangeId, lastKnown),
   }
   const elsewhere = createElsewhere({
     door: join(dir, DOOR),

@@ -3,7 +3,6 @@
 // the figures that it tells.
 
 import { GatewayError, unavailable } from '../../errors.ts'
-import type { Usage } from '../../ir/usage.ts'
 import type { Budget, BudgetId, Spent } from '../../keys/budget.ts'
 import type { Budgets } from '../../keys/budgets.ts'
 import type { Key, Keys, RateLimits } from '../../keys/key.ts'
@@ -13,14 +12,15 @@ import { type Admitted, admit, requireLeft } from '../../ledger/admission.ts'
 import { type Bound, boundOf, mostOf, type Per, quotaOf, TOKENS } from '../../ledger/bounds.ts'
 import type { Prices } from '../../ledger/cost.ts'
 import { toCount, wholeCounts } from '../../ledger/figures.ts'
-import type { OpenExchange, SettledExchange } from '../../ledger/journal.ts'
+import type { OpenExchange, SettledExchange, SoFar } from '../../ledger/journal.ts'
 import type { Reservation, Resumed, Settlement } from '../../ledger/ledger.ts'
 import { isLimited } from '../../ledger/limits.ts'
-import { clamped, endOf, mostOfAny, mostPer } from '../../ledger/settled.ts'
+import { clamped, endOf, lastKnown, mostOfAny, mostPer } from '../../ledger/settled.ts'
 import { type Ask, type SharedNode, type SharedReserve, toShared, type Verdict } from '../../ledger/shared.ts'
 import { createTags } from '../../ledger/tags.ts'
 import type { Calendar } from '../../lib/calendar.ts'
 import type { Known } from '../../lib/known.ts'
+import { picturesText, toolsOf } from '../exchange-texts.ts'
 import { type Client, troubleOf } from './client.ts'
 import { type EnteredRow, enteredVerdict } from './ledger/entered.ts'
 import { endedRow, jsonOf, leftOpenOf, type ReservationRow } from './ledger/rows.ts'
@@ -82,7 +82,7 @@ export type Books = SharedNode & {
 }
 
 /** An exchange of this node. `prices`: those it began with. */
-type Held = { open: OpenExchange; per: Per | undefined; prices: Prices; usage: Usage }
+type Held = { open: OpenExchange; per: Per | undefined; prices: Prices; soFar: SoFar }
 
 /** A reservation that is asked for. `tried`: what it may have been granted by an attempt of which nothing was heard. */
 type Wish = {
@@ -275,7 +275,7 @@ export const createBooks = (options: BooksOptions): Books => {
         ...{ stream: asked.stream, started_at: startedAt, input_estimate: toCount(asked.inputEstimate), tag },
         ...{ reserved: admitted.input + admitted.output, reserved_micro_usd: microUsdOf(wish, admitted), alone },
         ...(counted.length === 0 ? {} : namedOf(counted)),
-        address: asked.address,
+        ...{ address: asked.address, pictures: picturesText(asked.pictures) },
       }
     })
     return client.query<ReservedRow>(
@@ -444,16 +444,18 @@ export const createBooks = (options: BooksOptions): Books => {
   }
 
   const progress = async (asks: readonly Extract<Ask, { do: 'progress' }>[]): Promise<Verdict[]> => {
-    const latest = new Map<string, Usage>()
-    for (const { id, usage } of asks) {
+    const latest = new Map<string, SoFar>()
+    for (const { id, usage, serverTools } of asks) {
       const held = running.get(id)
       if (held === undefined) continue
-      held.usage = wholeCounts(usage)
-      latest.set(id, held.usage)
+      held.soFar = { usage: wholeCounts(usage), serverTools }
+      latest.set(id, held.soFar)
     }
-    const rows = [...latest].map(([id, { input, cacheRead, cacheWrite, output, reasoning }]) => ({
-      ...{ id, input, cache_read: cacheRead, cache_write: cacheWrite, output, reasoning },
-    }))
+    const rows = [...latest].map(([id, { usage, serverTools }]) => {
+      const { input, cacheRead, cacheWrite, output, reasoning } = usage
+      const counts = { input, cache_read: cacheRead, cache_write: cacheWrite, output, reasoning }
+      return { id, ...counts, server_tools: toolsOf(serverTools) }
+    })
     if (rows.length > 0) await say('SELECT sluice_progress($1, $2)', [node, jsonOf(rows)])
     return asks.map(() => ({}))
   }
@@ -511,16 +513,16 @@ export const createBooks = (options: BooksOptions): Books => {
     return beat()
   }
 
-  const leftAlone = async (id: string, { open, usage, prices: by }: Held): Promise<void> => {
-    const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate } = open
+  const leftAlone = async (id: string, { open, soFar, prices: by }: Held): Promise<void> => {
+    const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate, pictures } = open
     const reservation: Reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined, tag: open.tag }
-    const held: Held = { open, usage, prices: by, per: undefined }
+    const held: Held = { open, soFar, prices: by, per: undefined }
     running.set(id, held)
-    if (await takeOver({ reservation, model, wire, stream, inputEstimate, usage })) return
-    const known = Object.keys(usage).length > 0 ? usage : { input: inputEstimate, output: 0 }
+    const left: Resumed = { reservation, model, wire, stream, inputEstimate, ...soFar, pictures }
+    if (await takeOver(left)) return
     const settlement: Settlement = {
-      ...{ outcome: 'failed', usage: known, estimated: true, status: 500, errorCode: 'internal_error', attempts: 1 },
-      totalMs: Math.max(0, clock() - startedAt),
+      ...lastKnown(left),
+      ...{ status: 500, totalMs: Math.max(0, clock() - startedAt) },
     }
     const end = endOf(open, settlement, by, clock())
     const heard = await write([{ id, held, end }], true)
@@ -533,8 +535,8 @@ export const createBooks = (options: BooksOptions): Books => {
     const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
     await Promise.all(
       rows.map((row) => {
-        const { usage, ...open } = leftOpenOf(row)
-        return leftAlone(open.exchangeId, { open, usage, per: undefined, prices: prices() })
+        const { usage, serverTools, ...open } = leftOpenOf(row)
+        return leftAlone(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
       }),
     )
     return rows.length
@@ -672,9 +674,9 @@ const heldOf = (wish: Wish, admitted: Admitted): Held => {
     ...{ row: 0, exchangeId: id, keyId: key.id, model: asked.model, wire: asked.wire, stream: asked.stream, startedAt },
     ...{ inputEstimate: toCount(asked.inputEstimate), reserved: admitted.input + admitted.output },
     reservedMicroUsd: microUsdOf(wish, admitted),
-    ...{ budgets: counted.map((budget) => budget.id), address: asked.address, tag },
+    ...{ budgets: counted.map((budget) => budget.id), address: asked.address, tag, pictures: asked.pictures },
   }
-  return { open, per, prices: wish.prices, usage: {} }
+  return { open, per, prices: wish.prices, soFar: { usage: {} } }
 }
 
 const reservationOf = (

@@ -13,7 +13,7 @@ import { exchanges, refusals, reservations } from './schema.ts'
 export const ASTRAY_MS = 60_000
 
 /** What of an exchange is told to nobody: for the ledger and the sums. */
-const UNTOLD = new Set(['summed', 'alone', 'node', 'held', 'heldMicroUsd', 'reservedMicroUsd', 'budgets'])
+const UNTOLD = new Set(['summed', 'alone', 'node', 'held', 'heldMicroUsd', 'reservedMicroUsd', 'budgets', 'pictures'])
 
 /** Rows of a table as its columns tell them. `rest`: the statement from WHERE on. */
 export function* rowsIn<T extends PgTable>(

@@ -114,7 +114,7 @@ WITH due AS MATERIALIZED (
     server_tools, ${hour} AS hour, ${day} AS day, 1 AS requests,
     CASE WHEN outcome IN ('failed', 'refused') THEN 1 ELSE 0 END AS errors, coalesce(input, 0) AS input,
     coalesce(cache_read, 0) AS cache_read, coalesce(cache_write, 0) AS cache_write, coalesce(output, 0) AS output,
-    coalesce(reasoning, 0) AS reasoning, cost_micro_usd
+    coalesce(reasoning, 0) AS reasoning, cost_micro_usd, coalesce(fees_micro_usd, 0) AS fees_micro_usd
 ), of_hours AS (${addTo('usage_hours', 'hour, key_id, model', 'taken')}
 ), of_days AS (${addTo('usage_days', 'day, key_id, model', 'taken')}
 ), of_models AS (${addTo('usage_models', 'hour, model', 'taken')}

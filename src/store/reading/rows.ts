@@ -40,6 +40,7 @@ const NOT_COUNTED = {
   cacheWrite: null,
   output: null,
   reasoning: null,
+  serverTools: null,
 }
 
 const UNENDED = {
@@ -61,7 +62,6 @@ const UNENDED = {
   trail: null,
   dropped: null,
   leftAfter: null,
-  serverTools: null,
   refusal: null,
 }
 

@@ -6,7 +6,7 @@ import type { BudgetId, Spent } from '../../keys/budget.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import { isError, type Outcome } from '../../ledger/ledger.ts'
 import type { Calendar } from '../../lib/calendar.ts'
-import { droppedOf, toolsOf, trailOf } from '../exchange-texts.ts'
+import { byPieceOf, droppedOf, picturesText, toolsOf, trailOf } from '../exchange-texts.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES, SUMS } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
@@ -19,32 +19,22 @@ import { BLOCK_ROWS } from './schema.ts'
 
 const COLUMNS = SUMS.join(', ')
 const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
-const addSums = (table: string, span: string) => `
-  INSERT INTO ${table} (${span}, key_id, model, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${ADDED}`
-
-const ADD_MODEL = `
-  INSERT INTO usage_models (hour, model, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
+/** Into a table of sums, whose rows are told apart by these columns. */
+const addTo = (table: string, by: readonly string[]) => `
+  INSERT INTO ${table} (${by.join(', ')}, ${COLUMNS}) VALUES (${[...by, ...SUMS].map(() => '?').join(', ')})
+  ON CONFLICT (${by.join(', ')}) DO UPDATE SET ${ADDED}`
 
 const ADD_TOOL = `
   INSERT INTO usage_tools (day, key_id, model, tool, calls) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (day, key_id, model, tool) DO UPDATE SET calls = calls + excluded.calls`
 
-const ADD_ACCOUNT = `
-  INSERT INTO usage_accounts (hour, provider, account, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (hour, provider, account) DO UPDATE SET ${ADDED}`
-
-const ADD_TAG = `
-  INSERT INTO usage_tags (day, key_id, tag, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (day, key_id, tag) DO UPDATE SET ${ADDED}`
-
 const OPEN = `
   INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved,
-    reserved_micro_usd, budgets, address, tag)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    reserved_micro_usd, budgets, address, tag, pictures)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const PROGRESS = `
-  UPDATE reservations SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ? WHERE row = ?`
+  UPDATE reservations SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, server_tools = ?
+  WHERE row = ?`
 const SETTLE = `
   INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, input, cache_read,
     cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
@@ -61,8 +51,8 @@ const LAST_ROW = `
     coalesce((SELECT max(row) FROM refusals), 0)) AS row`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
-    input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, address, tag, input,
-    cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
+    input_estimate AS inputEstimate, reserved, reserved_micro_usd AS reservedMicroUsd, budgets, address, tag, pictures,
+    server_tools AS serverTools, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
   FROM reservations ORDER BY row`
 /** Settled exchanges whose sums are not added: their reservations are still there. */
 const UNSUMMED = `
@@ -72,8 +62,11 @@ const UNSUMMED = `
   FROM exchanges WHERE row IN (SELECT row FROM reservations)`
 
 type Counts = { [name in 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning']-?: number | null }
-type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'budgets' | 'ended' | 'address' | 'tag'> &
-  Counts & { stream: number; budgets: string | null; address: string | null; tag: string | null }
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'ended' | Text> &
+  Counts & { stream: number } & {
+    [name in Text]: string | null
+  }
+type Text = 'budgets' | 'address' | 'tag' | 'pictures' | 'serverTools'
 type UnsummedRow = Counts &
   Pick<SettledExchange, 'costMicroUsd' | 'endedAt'> & {
     row: number
@@ -113,12 +106,12 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
   const settle = db.query(SETTLE)
   const drop = db.query('DELETE FROM exchanges WHERE row = ?')
   const free = db.query('DELETE FROM reservations WHERE row = ?')
-  const addHour = db.query(addSums('usage_hours', 'hour'))
-  const addDay = db.query(addSums('usage_days', 'day'))
-  const addModel = db.query(ADD_MODEL)
+  const addHour = db.query(addTo('usage_hours', ['hour', 'key_id', 'model']))
+  const addDay = db.query(addTo('usage_days', ['day', 'key_id', 'model']))
+  const addModel = db.query(addTo('usage_models', ['hour', 'model']))
   const addTool = db.query(ADD_TOOL)
-  const addAccount = db.query(ADD_ACCOUNT)
-  const addTag = db.query(ADD_TAG)
+  const addAccount = db.query(addTo('usage_accounts', ['hour', 'provider', 'account']))
+  const addTag = db.query(addTo('usage_tags', ['day', 'key_id', 'tag']))
   const inBlock = db.query(IN_BLOCK)
   const charge = db.query(CHARGE)
   const tagsOf = db.query<{ tag: string }, [number, string]>('SELECT tag FROM usage_tags WHERE day = ? AND key_id = ?')
@@ -197,9 +190,10 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
       open.run(
         ...[each.row, exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved],
         ...[reservedMicroUsd, ofBudgets, each.address ?? null, each.tag ?? null],
+        picturesText(each.pictures),
       )
     }
-    for (const { open: exchange, usage } of batch.progressed) {
+    for (const { open: exchange, usage, serverTools } of batch.progressed) {
       const { input, cacheRead, cacheWrite, output, reasoning } = usage
       progress.run(
         input ?? null,
@@ -207,6 +201,7 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
         cacheWrite ?? null,
         output ?? null,
         reasoning ?? null,
+        toolsOf(serverTools),
         exchange.row,
       )
     }
@@ -225,10 +220,10 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
         addTool.run(calendar.dayOf(startedAt), keyId, model, tool, calls)
       const hour = calendar.hourOf(startedAt)
       const { provider = '', account = '' } = settled.settlement
-      addTo(rollups, { hour, keyId, model }, settled)
-      addTo(accounts, { hour, provider, account }, settled)
+      sumUp(rollups, { hour, keyId, model }, settled)
+      sumUp(accounts, { hour, provider, account }, settled)
       const { tag } = settled.open
-      if (tag !== undefined) addTo(tags, { day: calendar.dayOf(startedAt), keyId, tag }, settled)
+      if (tag !== undefined) sumUp(tags, { day: calendar.dayOf(startedAt), keyId, tag }, settled)
       usedAt.set(keyId, Math.max(usedAt.get(keyId) ?? 0, startedAt))
       for (const id of budgets) addSpent(spent, id, settled)
     }
@@ -326,7 +321,7 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
 }
 
 /** To the sums of that name, which begin with it. */
-const addTo = <T extends object>(
+const sumUp = <T extends object>(
   rollups: Map<string, T & { figures: Figures }>,
   of: T,
   settled: SettledExchange,
@@ -340,7 +335,8 @@ const addTo = <T extends object>(
   addExchange(rollup.figures, settled)
 }
 
-const addExchange = (figures: Figures, { settlement: { usage, outcome }, costMicroUsd }: SettledExchange): void => {
+const addExchange = (figures: Figures, { settlement, costMicroUsd, feesMicroUsd }: SettledExchange): void => {
+  const { usage, outcome } = settlement
   figures.requests++
   if (isError(outcome)) figures.errors++
   figures.input += usage.input ?? 0
@@ -349,6 +345,7 @@ const addExchange = (figures: Figures, { settlement: { usage, outcome }, costMic
   figures.output += usage.output ?? 0
   figures.reasoning += usage.reasoning ?? 0
   figures.costMicroUsd += costMicroUsd
+  figures.feesMicroUsd += feesMicroUsd
 }
 
 const addSpent = (spent: Map<BudgetId, Spent>, id: BudgetId, { settlement, costMicroUsd }: SettledExchange): void => {
@@ -359,10 +356,23 @@ const addSpent = (spent: Map<BudgetId, Spent>, id: BudgetId, { settlement, costM
 const inOrder = (figures: Figures): number[] => FIGURES.map((name) => figures[name])
 
 const toLeftOpen = (
-  { input, cacheRead, cacheWrite, output, reasoning, stream, budgets, address, tag, ...row }: LeftRow,
+  {
+    input,
+    cacheRead,
+    cacheWrite,
+    output,
+    reasoning,
+    stream,
+    budgets,
+    address,
+    tag,
+    pictures,
+    serverTools,
+    ...row
+  }: LeftRow,
   ended: UnsummedRow | undefined,
 ): LeftOpen => {
-  const known = { address: address ?? undefined, tag: tag ?? undefined }
+  const known = { address: address ?? undefined, tag: tag ?? undefined, ...byPieceOf(pictures, serverTools) }
   const ofBudgets = budgets === null ? [] : (JSON.parse(budgets) as string[])
   const open = { ...row, ...known, stream: stream !== 0, budgets: ofBudgets }
   const usage = usageOf(ended ?? { input, cacheRead, cacheWrite, output, reasoning })

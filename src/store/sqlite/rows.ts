@@ -17,7 +17,12 @@ export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] 
   )
 
 /** Without what only the ledger needs. */
-export const asTold = ({ reservedMicroUsd: _, budgets: __, ...told }: typeof reservations.$inferSelect) => told
+export const asTold = ({
+  reservedMicroUsd: _,
+  budgets: __,
+  pictures: ___,
+  ...told
+}: typeof reservations.$inferSelect) => told
 
 type Rows = { table: string; time: string }
 const EXCHANGES: Rows = { table: 'exchanges', time: 'started_at' }

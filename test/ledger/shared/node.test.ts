@@ -162,6 +162,21 @@ describe('what a node leaves behind', () => {
     expect(await codeOf(nodeAt(world, 1).begin(world.key(0)).ticket)).toBeUndefined()
   })
 
+  test('is billed the pictures that it asked for, and the calls that were told', async () => {
+    const world = await worldOf([{}])
+    const drawing = nodeAt(world, 0).begin(world.key(0), { pictures: { count: 2 } })
+    const searching = nodeAt(world, 0).begin(world.key(0))
+    await drawing.reserving
+    nodeAt(world, 0).ledger.progress(await searching.reserving, { input: 9, output: 3 }, { web_search: 4 })
+    await world.wait(300)
+    world.killNode(0)
+    const { store } = world.owner()
+    expect((await store.exchanges({ limit: 1, id: drawing.id }))[0]).toMatchObject({ feesMicroUsd: 2 * 40_000 })
+    expect((await store.exchanges({ limit: 1, id: searching.id }))[0]).toMatchObject({
+      ...{ feesMicroUsd: 4 * 10_000, serverTools: { web_search: 4 }, output: 3 },
+    })
+  })
+
   test('without any progress is billed its prompt', async () => {
     const world = await worldOf([{}])
     const { id, reserving } = nodeAt(world, 0).begin(world.key(0), { inputEstimate: 123 })

@@ -287,6 +287,23 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
+    test('is billed the pictures that it asked for, and the calls that were told', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      await reserve(a, id, { pictures: { count: 3, size: '1024x1024' } })
+      a.ledger.progress(await reserve(a, id), { input: 9, output: 3 }, { web_search: 4 })
+      await until(async () => (await count(ledger, 'reservations WHERE server_tools IS NOT NULL')) === 1)
+      await a.kill()
+      await endLease(ledger, a)
+      expect(await b.books.sweep()).toBe(2)
+      expect(await ledger.admin.query('SELECT fees_micro_usd, server_tools FROM exchanges ORDER BY row')).toEqual([
+        { fees_micro_usd: 3 * 40_000, server_tools: null },
+        { fees_micro_usd: 4 * 10_000, server_tools: '{"web_search":4}' },
+      ])
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
     test('is granted nothing any more, and begins anew', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
@@ -316,7 +333,8 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       // One of them is in the sums by now.
       const hour = one.startedAt - (one.startedAt % 3_600_000)
       await ledger.admin.query('UPDATE exchanges SET summed = true WHERE id = $1', [one.exchangeId])
-      await ledger.admin.query(`INSERT INTO usage_hours VALUES ($1, $2, $3, 2, 1, 150, 0, 0, 7, 0, 800)`, [
+      await ledger.admin.query('UPDATE exchanges SET fees_micro_usd = 30 WHERE id = $1', [one.exchangeId])
+      await ledger.admin.query(`INSERT INTO usage_hours VALUES ($1, $2, $3, 2, 1, 150, 0, 0, 7, 0, 800, 70)`, [
         ...[hour, id, 'vendorA-opus-4-8'],
       ])
       await a.ledger.settle(one, settlement({ usage: { input: 80, output: 20 } })).written
@@ -329,8 +347,10 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         { id: one.exchangeId, input: 80, output: 20, outcome: 'done', alone: false, summed: false },
         { id: other.exchangeId, input: 100, output: 0, outcome: 'failed', alone: true, summed: false },
       ])
-      const sums = await ledger.admin.query('SELECT requests, errors, input, output, cost_micro_usd FROM usage_hours')
-      expect(sums).toEqual([{ requests: 1, errors: 0, input: 50, output: 7, cost_micro_usd: 300 }])
+      const sums = await ledger.admin.query(
+        'SELECT requests, errors, input, output, cost_micro_usd, fees_micro_usd FROM usage_hours',
+      )
+      expect(sums).toEqual([{ requests: 1, errors: 0, input: 50, output: 7, cost_micro_usd: 300, fees_micro_usd: 40 }])
       const [budget] = await ledger.admin.query('SELECT used_tokens, held_tokens FROM budgets')
       expect(budget).toEqual({ used_tokens: 200, held_tokens: 0 })
       expect(await invariantsBroken(ledger.admin)).toEqual([])

@@ -133,6 +133,7 @@ const NO_SUMS = {
   output: 0,
   reasoning: 0,
   cost_micro_usd: 0,
+  fees_micro_usd: 0,
 }
 const SUMMED = Object.keys(NO_SUMS) as (keyof typeof NO_SUMS)[]
 
@@ -157,6 +158,8 @@ export const UsageTable = (grouped: Grouped) => {
   const shown = all ? rows : rows.slice(0, 10)
   const looks = looksOf(rows)
   const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
+  // Most gateways have none.
+  const fees = usage.totals.fees_micro_usd > 0 ? usdColumn(rows.map(({ totals }) => totals.fees_micro_usd)) : undefined
   return (
     <Card
       title={titleOf(by)}
@@ -182,11 +185,12 @@ export const UsageTable = (grouped: Grouped) => {
           ['Output', 'num opt-3'],
           ['Tokens', 'num opt-1'],
           ['USD', 'num'],
+          ...(fees === undefined ? [] : [['Of which fees', 'num opt-2'] as const]),
           ['KHR', 'num opt-2'],
         ]}
       >
         {shown.map((row, index) => (
-          <UsageRow key={row.group} row={row} by={by} look={looks[index] ?? REST} money={money} />
+          <UsageRow key={row.group} row={row} by={by} look={looks[index] ?? REST} money={money} fees={fees} />
         ))}
       </Table>
       {rows.length > 10 && (
@@ -205,9 +209,10 @@ export const UsageTable = (grouped: Grouped) => {
   )
 }
 
-type UsageRowProps = { row: Series; by: Grouping; look: Look; money: (microUsd: number) => string }
+type Money = (microUsd: number) => string
+type UsageRowProps = { row: Series; by: Grouping; look: Look; money: Money; fees: Money | undefined }
 
-const UsageRow = ({ row, by, look, money }: UsageRowProps) => (
+const UsageRow = ({ row, by, look, money, fees }: UsageRowProps) => (
   <tr>
     <th scope="row">
       <span class="legend-row">
@@ -230,6 +235,7 @@ const UsageRow = ({ row, by, look, money }: UsageRowProps) => (
     <td class="num opt-3">{compact(row.totals.output)}</td>
     <td class="num opt-1">{compact(row.totals.tokens)}</td>
     <td class="num">{money(row.totals.cost_micro_usd)}</td>
+    {fees && <td class="num opt-2">{fees(row.totals.fees_micro_usd)}</td>}
     <td class="num opt-2">{count(row.totals.cost_khr)}</td>
   </tr>
 )

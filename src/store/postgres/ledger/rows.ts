@@ -4,7 +4,7 @@ import { totalTokens, type Usage } from '../../../ir/usage.ts'
 import type { Wire } from '../../../ir/wire.ts'
 import type { LeftOpen, SettledExchange } from '../../../ledger/journal.ts'
 import type { Calendar } from '../../../lib/calendar.ts'
-import { droppedOf, toolsOf, trailOf } from '../../exchange-texts.ts'
+import { byPieceOf, droppedOf, toolsOf, trailOf } from '../../exchange-texts.ts'
 
 /** JSON that the database can read: it has no NUL in a text, and no half of a pair. */
 export const jsonOf = (rows: readonly object[]): string => {
@@ -32,6 +32,8 @@ export type ReservationRow = {
   cache_write: number | null
   output: number | null
   reasoning: number | null
+  pictures: string | null
+  server_tools: string | null
 }
 
 export const leftOpenOf = (row: ReservationRow): LeftOpen => ({
@@ -49,6 +51,7 @@ export const leftOpenOf = (row: ReservationRow): LeftOpen => ({
   address: row.address ?? undefined,
   tag: row.tag ?? undefined,
   usage: usageOf(row),
+  ...byPieceOf(row.pictures, row.server_tools),
 })
 
 const usageOf = ({ input, cache_read, cache_write, output, reasoning }: ReservationRow): Usage => {
