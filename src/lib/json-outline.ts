@@ -5,6 +5,7 @@ import { asBuffer } from './as-buffer.ts'
 import { OBJECT } from './json-codes.ts'
 import { readNow } from './json-reader.ts'
 import type { Container, Slot } from './json-scan.ts'
+import type { Shared } from './json-shared.ts'
 import { type Member, type Read, shortOf } from './json-survey.ts'
 import { atOnce, type Steps } from './steps.ts'
 
@@ -17,6 +18,8 @@ export type Outline = {
   outermost: Container | undefined
   /** Of each long string that is cut: where its contents begin in the bytes, up to where they are kept, and where they end. */
   cut: ArrayLike<number>
+  /** A member that is null in `value` and not among the `cut`, to be set by whoever has looked at the rest. */
+  shared?: { name: string; shared: Shared } | undefined
 }
 
 /** Throws a SyntaxError as `JSON.parse` does. The bytes must be UTF-8 without a byte order mark. `read`: what they hold. */
@@ -26,7 +29,7 @@ export const outline = (bytes: Uint8Array<ArrayBuffer>, read: Read = readNow(byt
 /** The same in steps. */
 export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Outline> {
   if (read.faulty) throw new SyntaxError('This is no JSON.')
-  const { members, open, cut } = read
+  const { members, open, cut, shared } = read
   let { short } = read
   if (short === undefined) {
     short = shortOf(withoutCut(bytes, cut))
@@ -40,6 +43,7 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
     ascii,
     outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined,
     cut,
+    shared,
   }
 }
 

@@ -1,7 +1,7 @@
 // Reads large JSON before anything is built of it: whether it keeps the bounds, and where its members and long strings
 // stand. By the scanner where the machine has what that takes, else by the survey, which finds the same.
 
-import { scanPieces } from './json-scanner/pieces.ts'
+import { type Scanning, scanPieces } from './json-scanner/pieces.ts'
 import { type Read, type Reader, surveyPieces } from './json-survey.ts'
 import type { Turns } from './turns.ts'
 
@@ -15,14 +15,14 @@ const TURN_BYTES = 512 * 1024
 const withoutMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 
-const readerOf = (bytes: Uint8Array): Reader => {
+const readerOf = (bytes: Uint8Array, options: Scanning): Reader => {
   const text = withoutMark(bytes)
-  return scanPieces(text) ?? surveyPieces(text, TURN_BYTES)
+  return scanPieces(text, options) ?? surveyPieces(text, TURN_BYTES)
 }
 
 /** Bytes that are all there, read at once. Throws `TooMuchJson`. */
-export const readNow = (bytes: Uint8Array): Read => {
-  const reader = readerOf(bytes)
+export const readNow = (bytes: Uint8Array, options: Scanning = {}): Read => {
+  const reader = readerOf(bytes, options)
   try {
     while (reader.next());
     return reader.found()
@@ -32,8 +32,8 @@ export const readNow = (bytes: Uint8Array): Read => {
 }
 
 /** The same in turns of the event loop. */
-export const readInTurns = async (bytes: Uint8Array, turns: Turns): Promise<Read> => {
-  const reader = readerOf(bytes)
+export const readInTurns = async (bytes: Uint8Array, turns: Turns, options: Scanning = {}): Promise<Read> => {
+  const reader = readerOf(bytes, options)
   const size = Math.min(bytes.length, TURN_BYTES)
   try {
     while (await turns(size, () => reader.next()));

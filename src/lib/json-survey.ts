@@ -4,6 +4,7 @@
 
 import { isAscii } from 'node:buffer'
 import { ARRAY, ARRAY_END, BACKSLASH, COLON, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
+import type { Shared } from './json-shared.ts'
 
 /**
  * What JSON may hold at most, so that parsing it holds the event loop for no longer than a few tens of milliseconds. Text of
@@ -46,7 +47,12 @@ export type Read = {
   readonly cut: ArrayLike<number>
   /** The text without what is cut, where it was at hand. */
   readonly short?: Short
+  /** The member that `short` has a null for, of which nothing is among the `cut`. */
+  readonly shared?: SharedAt | undefined
 }
+
+/** A member that is shared, and where its value stands. */
+export type SharedAt = { readonly name: string; readonly start: number; readonly end: number; readonly shared: Shared }
 
 /** `ascii`: whether no character beyond it stands in the text, or is escaped in it. */
 export type Short = { readonly text: string; readonly ascii: boolean }
@@ -117,7 +123,10 @@ export class Survey {
   /** Whether the next string is a name, and whether this one is. */
   #nameNext = false
   #isName = false
+  /** Of a name: the hash of its bytes but the last up to four, which are `#word`, and how many there are of both. */
   #hash = 0
+  #word = 0
+  #size = 0
   #member: Member | undefined
   /** Where the last token of the outermost object ended. */
   #tokenEnd = 0
@@ -211,7 +220,9 @@ export class Survey {
     this.#firstEscape = Number.POSITIVE_INFINITY
     this.#isName = this.#nameNext
     this.#nameNext = false
-    this.#hash = 0
+    this.#hash = SEED
+    this.#word = 0
+    this.#size = 0
     if (this.#isName && this.#depth === 1 && this.#isObject[1] === 1)
       this.#member = { start: at, nameEnd: 0, valueStart: 0, end: 0 }
   }
@@ -226,13 +237,11 @@ export class Survey {
         continue
       }
       if (this.#isName) {
-        let hash = this.#hash
         for (; at < bytes.length; at++) {
           code = bytes[at] as number
           if (code === QUOTE || code === BACKSLASH || code < SPACE) break
-          hash = Math.imul(hash ^ code, PRIME)
+          this.#addToName(code)
         }
-        this.#hash = hash
       } else {
         at = plainEnd(bytes, at)
         code = bytes[at] ?? 0
@@ -247,13 +256,14 @@ export class Survey {
         if (++this.#escapes > JSON_BOUNDS.escapes) throw new TooMuchJson('escapes')
         this.#escape = ESCAPED
         if (this.#firstEscape > this.#seen + at) this.#firstEscape = this.#seen + at - 1
+        if (this.#isName) this.#addToName(code)
       } else this.faulty = true
     }
     return at
   }
 
   #escaped(code: number): void {
-    if (this.#isName) this.#hash = Math.imul(this.#hash ^ code, PRIME)
+    if (this.#isName) this.#addToName(code)
     if (this.#escape === ESCAPED) {
       if (!ESCAPES.has(code)) this.faulty = true
       this.#escape = code === U ? 4 : 0
@@ -278,8 +288,17 @@ export class Survey {
     if (kept === start + KEPT || end - start + 2 > LONG_ESCAPED) this.long.push(start, kept, end)
   }
 
+  /** Four at a time, as the scanner reads them. */
+  #addToName(code: number): void {
+    this.#word |= code << ((this.#size & 3) * 8)
+    if ((++this.#size & 3) !== 0) return
+    this.#hash = mixed(this.#hash, this.#word)
+    this.#word = 0
+  }
+
   #addToForm(): void {
-    const form = Math.imul(((this.#form[this.#depth] ?? 0) ^ this.#hash) + SEED, PRIME)
+    const hash = mixed(this.#hash, this.#word)
+    const form = Math.imul(((this.#form[this.#depth] ?? 0) ^ hash) + SEED, PRIME)
     this.#form[this.#depth] = form
     const bit = (form ^ (form >>> 15)) & (FORM_BITS - 1)
     this.#known ??= new Uint32Array(FORM_BITS / 32)
@@ -308,6 +327,12 @@ const plainEnd = (bytes: Uint8Array, from: number): number => {
 }
 
 const PRIME = 0x01000193
+
+const mixed = (hash: number, word: number): number => {
+  const product = Math.imul(hash ^ word, PRIME)
+  return product ^ (product >>> 15)
+}
+
 /** Of this process alone: nobody can choose names that are taken for others. */
 export const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 1
 

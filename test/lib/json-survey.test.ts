@@ -45,7 +45,7 @@ const plain = (read: Read | Bound): unknown =>
   typeof read === 'string' ? read : { ...read, short: undefined, cut: [...(read.cut as number[])] }
 
 const scanOf = (bytes: Uint8Array, pieceBytes?: number): Reader => {
-  const reader = scanPieces(bytes, pieceBytes)
+  const reader = scanPieces(bytes, pieceBytes === undefined ? {} : { pieceBytes })
   if (reader === undefined) throw new Error('This machine has no SIMD for WebAssembly.')
   return reader
 }

@@ -1,5 +1,7 @@
 // Drives the scanner: lays one piece of a text after the other into its memory, which never grows.
 
+import { ARRAY, BACKSLASH } from '../json-codes.ts'
+import type { SharedMembers } from '../json-shared.ts'
 import {
   type Bound,
   cutOf,
@@ -8,6 +10,7 @@ import {
   type Read,
   type Reader,
   SEED,
+  type SharedAt,
   shortOf,
   TooMuchJson,
 } from '../json-survey.ts'
@@ -31,7 +34,7 @@ type Found = 'MEMBERS' | 'LONG' | 'TEXT' | 'open' | 'longNumber' | 'consumed' | 
 type Exports = Record<Found, { readonly value: number }> & {
   begin(seed: number, ...most: number[]): void
   read(from: number, length: number, isLast: boolean): number
-  shorten(): number
+  shorten(nullFrom: number, nullTo: number): number
 }
 type Scanner = { exports: Exports; bytes: Buffer; words: Uint32Array }
 
@@ -68,8 +71,19 @@ const mayScan = (): boolean => {
   return module !== null
 }
 
+export type Scanning = {
+  pieceBytes?: number
+  /** Whether an outline is to be made: else no text is cut short. */
+  outlined?: boolean
+  /** For an outline: a member that others may have had. */
+  sharing?: SharedMembers | undefined
+}
+
 /** Undefined where there is no scanner. One is taken with the first piece, and given back with the last. */
-export const scanPieces = (bytes: Uint8Array, pieceBytes = PIECE_BYTES): Reader | undefined => {
+export const scanPieces = (
+  bytes: Uint8Array,
+  { pieceBytes = PIECE_BYTES, outlined = true, sharing }: Scanning = {},
+): Reader | undefined => {
   if (!mayScan()) return undefined
   const members: Member[] = []
   const long: number[] = []
@@ -92,10 +106,12 @@ export const scanPieces = (bytes: Uint8Array, pieceBytes = PIECE_BYTES): Reader 
     if (verdict === INVALID) return false
     const noted = exports.LONG.value / 4
     const whole = { members, faulty: false, longNumber: exports.longNumber.value === 1, open: exports.open.value }
-    if (verdict === WHOLE && from === 0) {
+    if (verdict === WHOLE && from === 0 && outlined) {
       // It is all there, and cut in place.
-      const short = shortOf(memory.subarray(text, text + exports.shorten()))
-      read = { ...whole, cut: words.slice(noted, exports.longEnd.value / 4), short }
+      const shared = sharing && sharedIn(memory.subarray(text, text + length), members, sharing)
+      const size = exports.shorten(shared?.start ?? 0, shared?.end ?? 0)
+      const short = shortOf(memory.subarray(text, text + size))
+      read = { ...whole, cut: words.slice(noted, exports.longEnd.value / 4), short, shared }
       return false
     }
     for (let word = noted; word < exports.longEnd.value / 4; word++) long.push(words[word] as number)
@@ -116,6 +132,24 @@ export const scanPieces = (bytes: Uint8Array, pieceBytes = PIECE_BYTES): Reader 
       taken = undefined
     },
   }
+}
+
+/** A name that is written more than once, or may be in escapes, is left to the parser. */
+const sharedIn = (text: Buffer, members: readonly Member[], sharing: SharedMembers): SharedAt | undefined => {
+  let found: Member | undefined
+  for (const member of members) {
+    const { start, nameEnd } = member
+    for (let at = start; at < nameEnd; at++) if (text[at] === BACKSLASH) return undefined
+    if (nameEnd - start - 2 !== sharing.name.length) continue
+    if (text.toString('latin1', start + 1, nameEnd - 1) !== sharing.name) continue
+    if (found !== undefined) return undefined
+    found = member
+  }
+  if (found === undefined) return undefined
+  const { valueStart: start, end } = found
+  if (text[start] !== ARRAY) return undefined
+  const shared = sharing.find(text.subarray(start, end))
+  return shared && { start, end, name: sharing.name, shared }
 }
 
 const memberAt = (words: Uint32Array, at: number): Member => ({

@@ -65,11 +65,14 @@ let isLast: bool = false
 let base: u32 = 0
 let at: u32 = 0
 
-/** The string that is read: its position, that of its first escape or the largest there is, and a name's hash. */
+/** The string that is read: its position, and that of its first escape or the largest there is. */
 let isName: bool = false
 let opened: u32 = 0
 let escaped: u32 = 0
+/** Of a name: the hash of its bytes but the last up to four, which are `word`, and how many there are of both. */
 let hash: i32 = 0
+let word: i32 = 0
+let size: u32 = 0
 
 let memberAt: u32 = 0
 let nameEnd: u32 = 0
@@ -133,7 +136,7 @@ function tokens(): i32 {
       beginValue()
       if (c == 123 || c == 91) verdict = container(c)
       else {
-        const size = c == 116 ? word(0x65757274, 0) : c == 110 ? word(0x6c6c756e, 0) : c == 102 ? word(0x65736c61, 1) : number()
+        const size = c == 116 ? letters(0x65757274, 0) : c == 110 ? letters(0x6c6c756e, 0) : c == 102 ? letters(0x65736c61, 1) : number()
         if (size == 0) return INVALID
         if (size > mostDigits) return size == TOO_LITTLE ? MORE : DIGITS
         at += size
@@ -152,7 +155,11 @@ function comma(): i32 {
   if (next != A_COMMA_OR_END) return INVALID
   at++
   if (++values > mostValues) return VALUES
-  next = isObject(depth) ? A_NAME : A_VALUE
+  if (!isObject(depth)) next = A_VALUE
+  else {
+    next = A_NAME
+    if (load<u8>(at) == 34) return openString()
+  }
   return MORE
 }
 
@@ -163,7 +170,11 @@ function container(c: u32): i32 {
   if (++depth > mostDepth) return DEPTH
   store<u8>(KINDS + depth, c)
   store<i32>(FORM + depth * 4, 0)
-  next = c == 123 ? A_NAME_OR_END : A_VALUE_OR_END
+  if (c == 91) next = A_VALUE_OR_END
+  else {
+    next = A_NAME_OR_END
+    if (load<u8>(at) == 34) return openString()
+  }
   return MORE
 }
 
@@ -207,12 +218,38 @@ function openString(): i32 {
     if (next > A_VALUE_OR_END) return INVALID
     beginValue()
   } else if (depth == 1) memberAt = base + at
+  const first = at + 1
+  const stops = stopsIn(v128.load(first))
+  if (stops != 0) {
+    const stop = first + ctz(stops)
+    if (stop < end && load<u8>(stop) == 34) {
+      // Nearly all are short and plain.
+      at = stop + 1
+      if (isName) return endName(hashOf(seed, first, stop))
+      endValue()
+      return MORE
+    }
+  }
   opened = base + at
   escaped = 0xffffffff
-  hash = 0
+  hash = seed
+  word = 0
+  size = 0
   next = REST_OF_STRING
-  at++
+  at = first
   return string()
+}
+
+/** Where a text may end, or may hold what none may. */
+// @ts-ignore: decorator
+@inline
+function stopsIn(bytes: v128): i32 {
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(34)), i8x16.eq(bytes, i8x16.splat(92))),
+      i8x16.le_u(bytes, i8x16.splat(31)),
+    ),
+  )
 }
 
 /** On to behind the string's end. Where the piece ends first, `next` stays. */
@@ -234,21 +271,23 @@ function string(): i32 {
     endValue()
     return MORE
   }
-  next = A_COLON
+  return endName(hash)
+}
+
+/** Nearly always the colon follows at once. */
+function endName(hash: i32): i32 {
   if (depth == 1) nameEnd = base + at
-  return addToForm()
+  if (load<u8>(at) == 58) {
+    at++
+    next = A_VALUE
+  } else next = A_COLON
+  return addToForm(hash)
 }
 
 function restOfText(): i32 {
-  const quotes = i8x16.splat(34)
-  const backslashes = i8x16.splat(92)
-  const controls = i8x16.splat(32)
   let p = at
   while (p < end) {
-    const bytes = v128.load(p)
-    let stops = i8x16.bitmask(
-      v128.or(v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, backslashes)), i8x16.lt_u(bytes, controls)),
-    )
+    let stops = stopsIn(v128.load(p))
     const block = p
     p += 16
     while (stops != 0) {
@@ -260,6 +299,14 @@ function restOfText(): i32 {
         at = stop + 1
         next = A_COMMA_OR_END
         return MORE
+      }
+      if (c == 92) {
+        const passed = escapedText(stop)
+        if (passed == CLOSED) return MORE
+        if (passed != stop) {
+          p = passed
+          break
+        }
       }
       const size = c == 92 ? escape(stop) : 0
       if (size == 0) return INVALID
@@ -280,32 +327,138 @@ function restOfText(): i32 {
   return isLast ? INVALID : MORE
 }
 
-/** Names are short, and hashed. */
+/** Of text so many bytes are read together, with as many behind them as an escape may have. */
+const WIDE: u32 = 64
+const ESCAPE_BYTES: u32 = 6
+const CLOSED: u32 = 0
+const ODD: u64 = 0xaaaaaaaaaaaaaaaa
+
+/**
+ * On from the first escape of a text, whichever come. Returns CLOSED behind the text's end, or the place of what is to be
+ * looked at one by one: near the end of the piece, or because something is amiss there.
+ */
+function escapedText(first: u32): u32 {
+  const quotes = i8x16.splat(34)
+  const backslashes = i8x16.splat(92)
+  const controls = i8x16.splat(31)
+  const ns = i8x16.splat(110)
+  const ts = i8x16.splat(116)
+  if (base + first < escaped) escaped = base + first
+  let p = first
+  // Whether the first byte of a block is escaped by the last of the one before.
+  let carry: u64 = 0
+  for (; p + WIDE + ESCAPE_BYTES <= end; p += WIDE) {
+    const a = v128.load(p)
+    const b = v128.load(p, 16)
+    const c = v128.load(p, 32)
+    const d = v128.load(p, 48)
+    const quoteA = i8x16.eq(a, quotes)
+    const quoteB = i8x16.eq(b, quotes)
+    const quoteC = i8x16.eq(c, quotes)
+    const quoteD = i8x16.eq(d, quotes)
+    const backA = i8x16.eq(a, backslashes)
+    const backB = i8x16.eq(b, backslashes)
+    const backC = i8x16.eq(c, backslashes)
+    const backD = i8x16.eq(d, backslashes)
+    const back = mask(backA, backB, backC, backD)
+    // Of a run of backslashes every other one escapes what follows it.
+    const mayEscape = back & ~carry
+    const codes = (((mayEscape << 1) | ODD) - mayEscape) ^ ODD
+    const targets = codes ^ (back | carry)
+    const after = (codes & back) >> 63
+    const ends = mask(quoteA, quoteB, quoteC, quoteD) & ~targets
+    // What lies before the text's end, all of the block where it does not end here.
+    const inside = ends == 0 ? <u64>-1 : (ends & (<u64>0 - ends)) - 1
+    const lowA = i8x16.le_u(a, controls)
+    const lowB = i8x16.le_u(b, controls)
+    const lowC = i8x16.le_u(c, controls)
+    const lowD = i8x16.le_u(d, controls)
+    const isLow = v128.any_true(v128.or(v128.or(lowA, lowB), v128.or(lowC, lowD)))
+    if (isLow && (mask(lowA, lowB, lowC, lowD) & inside) != 0) break
+    const plain = mask(
+      v128.or(v128.or(quoteA, backA), v128.or(i8x16.eq(a, ns), i8x16.eq(a, ts))),
+      v128.or(v128.or(quoteB, backB), v128.or(i8x16.eq(b, ns), i8x16.eq(b, ts))),
+      v128.or(v128.or(quoteC, backC), v128.or(i8x16.eq(c, ns), i8x16.eq(c, ts))),
+      v128.or(v128.or(quoteD, backD), v128.or(i8x16.eq(d, ns), i8x16.eq(d, ts))),
+    )
+    const count = <u32>popcnt(targets & inside)
+    if (escapes + count > mostEscapes || !areEscapes(p, targets & inside & ~plain)) break
+    escapes += count
+    if (ends != 0) {
+      at = p + <u32>ctz(ends) + 1
+      next = A_COMMA_OR_END
+      return CLOSED
+    }
+    carry = after
+  }
+  return p - <u32>carry
+}
+
+// @ts-ignore: decorator
+@inline
+function mask(a: v128, b: v128, c: v128, d: v128): u64 {
+  return (
+    <u64>i8x16.bitmask(a) |
+    ((<u64>i8x16.bitmask(b)) << 16) |
+    ((<u64>i8x16.bitmask(c)) << 32) |
+    ((<u64>i8x16.bitmask(d)) << 48)
+  )
+}
+
+/** Whether each of these bytes of a block may follow a backslash. */
+function areEscapes(block: u32, which: u64): bool {
+  for (let left = which; left != 0; left &= left - 1) {
+    const p = block + <u32>ctz(left)
+    const e = <u32>load<u8>(p)
+    if (e == 117) {
+      if (!isHex(p + 1) || !isHex(p + 2) || !isHex(p + 3) || !isHex(p + 4)) return false
+    } else if (e != 47 && e != 114 && e != 98 && e != 102) return false
+  }
+  return true
+}
+
+/** The hash of a name without escapes. */
+function hashOf(seed: i32, first: u32, stop: u32): i32 {
+  let sum = seed
+  let from = first
+  for (; from + 4 <= stop; from += 4) sum = mixed(sum, load<i32>(from))
+  return mixed(sum, load<i32>(from) & ((1 << <i32>((stop - from) * 8)) - 1))
+}
+
+/** Byte by byte: few names are long, have escapes or go on behind a piece. */
 function restOfName(): i32 {
-  let sum = hash
   let p = at
-  let size: u32 = 1
-  for (; p < end; p += size) {
+  let length: u32 = 1
+  for (; p < end; p += length) {
     const c = <u32>load<u8>(p)
     if (c == 34) {
+      hash = mixed(hash, word)
       at = p + 1
-      hash = sum
       next = A_COLON
       return MORE
     }
-    size = c == 92 ? escape(p) : c < 32 ? 0 : 1
-    if (size == 1) {
-      sum = (sum ^ c) * PRIME
-      continue
-    }
-    if (size == 0) return INVALID
-    if (size == TOO_LITTLE) break
-    if (++escapes > mostEscapes) return ESCAPES
-    for (let one: u32 = 1; one < size; one++) sum = (sum ^ <u32>load<u8>(p + one)) * PRIME
+    length = c == 92 ? escape(p) : c < 32 ? 0 : 1
+    if (length == 0) return INVALID
+    if (length == TOO_LITTLE) break
+    if (length > 1 && ++escapes > mostEscapes) return ESCAPES
+    for (let one: u32 = 0; one < length; one++) addToName(load<u8>(p + one))
   }
   at = p
-  hash = sum
   return isLast ? INVALID : MORE
+}
+
+function addToName(c: i32): void {
+  word |= c << <i32>((size & 3) * 8)
+  if ((++size & 3) != 0) return
+  hash = mixed(hash, word)
+  word = 0
+}
+
+// @ts-ignore: decorator
+@inline
+function mixed(sum: i32, word: i32): i32 {
+  const product = (sum ^ word) * PRIME
+  return product ^ (<u32>product >> 15)
 }
 
 /** The size of the escape that begins there; 0 for none that there is. */
@@ -327,9 +480,9 @@ function isHex(p: u32): bool {
 }
 
 /** The size of the word of which these letters are four, `from` so many on; 0 for another. */
-function word(letters: u32, from: u32): u32 {
+function letters(four: u32, from: u32): u32 {
   if (at + from + 4 > end) return isLast ? 0 : TOO_LITTLE
-  return load<u32>(at + from) == letters ? from + 4 : 0
+  return load<u32>(at + from) == four ? from + 4 : 0
 }
 
 /** The size of the number that begins here; 0 for none. What lies behind the piece is no digit. */
@@ -362,38 +515,61 @@ function digits(from: u32): u32 {
   return p
 }
 
-function addToForm(): i32 {
+function addToForm(hash: i32): i32 {
   const place = FORM + depth * 4
   const form: i32 = ((load<i32>(place) ^ hash) + seed) * PRIME
   store<i32>(place, form)
   const bit = (<u32>form ^ (<u32>form >> 15)) & (KNOWN_BITS - 1)
-  const word = KNOWN + (bit >> 5) * 4
-  const mask: u32 = 1 << (bit & 31)
-  if ((load<u32>(word) & mask) != 0) return MORE
-  store<u32>(word, load<u32>(word) | mask)
+  const known = KNOWN + (bit >> 5) * 4
+  const flag: u32 = 1 << (bit & 31)
+  if ((load<u32>(known) & flag) != 0) return MORE
+  store<u32>(known, load<u32>(known) | flag)
   return ++forms > mostForms ? FORMS : MORE
 }
 
-/** Of text that was read in one piece: cuts its long strings short in place, within large members, and says what is left. */
-export function shorten(): u32 {
+/**
+ * Of text that was read in one piece: cuts its long strings short in place, within large members, and says what is left. Of a
+ * value from `nullFrom` to `nullTo` a null is left, and none of it is noted as cut.
+ */
+export function shorten(nullFrom: u32, nullTo: u32): u32 {
   let to = TEXT
   let from = TEXT
   let member = MEMBERS
   let cut = LONG
+  let isPast = nullTo == 0
   for (let one = LONG; one < longEnd; one += 12) {
     const start = load<u32>(one)
+    if (!isPast && start > nullFrom) {
+      if (start < nullTo) continue
+      to = moved(to, from, nulled(nullFrom))
+      from = TEXT + nullTo
+      isPast = true
+    }
     while (member < membersEnd && load<u32>(member, 12) < start) member += 16
     if (member == membersEnd) break
     const valueStart = load<u32>(member, 8)
     if (start <= valueStart || load<u32>(member, 12) - valueStart <= SMALL) continue
-    const kept = TEXT + load<u32>(one, 4)
-    memory.copy(to, from, kept - from)
-    to += kept - from
+    to = moved(to, from, TEXT + load<u32>(one, 4))
     from = TEXT + load<u32>(one, 8)
     memory.copy(cut, one, 12)
     cut += 12
   }
   longEnd = cut
-  memory.copy(to, from, end - from)
-  return to + (end - from) - TEXT
+  if (!isPast) {
+    to = moved(to, from, nulled(nullFrom))
+    from = TEXT + nullTo
+  }
+  return moved(to, from, end) - TEXT
+}
+
+/** Moves what stands between, and says where it ends then. */
+function moved(to: u32, from: u32, until: u32): u32 {
+  memory.copy(to, from, until - from)
+  return to + (until - from)
+}
+
+/** Where a null ends that is written there. */
+function nulled(position: u32): u32 {
+  store<u32>(TEXT + position, 0x6c6c756e)
+  return TEXT + position + 4
 }

@@ -1,0 +1,70 @@
+// Members of large JSON that come again byte for byte, as an agent's tools do with every turn: what is parsed of one is kept,
+// and shared by all that have it.
+
+import { asBuffer } from './as-buffer.ts'
+
+/** `value`: what an outline has of it, frozen. `cut`: the long strings that are cut in that, by places in its own bytes. */
+export type Shared = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly value: object
+  readonly cut: readonly number[]
+}
+
+export type SharedMembers = {
+  /** The outermost member that is shared, where it is a list. */
+  readonly name: string
+  find(bytes: Uint8Array): Shared | undefined
+  /** A member that was not found, once it is parsed: kept when it has come before. */
+  note(bytes: Uint8Array<ArrayBuffer>, made: () => Omit<Shared, 'bytes'>): void
+}
+
+/** Smaller ones are parsed sooner than they are found. */
+const LEAST_BYTES = 4 * 1024
+/** What is kept in all. */
+const MOST_BYTES = 1024 * 1024
+/** What has come once is remembered by so many hashes. */
+const MOST_SEEN = 64
+
+export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): SharedMembers => {
+  /** The one used last comes first. */
+  const kept: Shared[] = []
+  let held = 0
+  const seen = new Set<number | bigint>()
+
+  const hasComeBefore = (bytes: Uint8Array): boolean => {
+    const hash = Bun.hash.wyhash(bytes)
+    if (seen.delete(hash)) return true
+    seen.add(hash)
+    const [oldest] = seen
+    if (seen.size > MOST_SEEN && oldest !== undefined) seen.delete(oldest)
+    return false
+  }
+
+  return {
+    name,
+    find(bytes) {
+      if (bytes.byteLength < LEAST_BYTES) return undefined
+      const at = kept.findIndex((each) => each.bytes.length === bytes.length && asBuffer(each.bytes).equals(bytes))
+      const found = kept[at]
+      if (found === undefined || at === 0) return found
+      kept.splice(at, 1)
+      kept.unshift(found)
+      return found
+    },
+    note(bytes, made) {
+      const { byteLength } = bytes
+      if (byteLength < LEAST_BYTES || byteLength > mostBytes / 2 || !hasComeBefore(bytes)) return
+      const { value, cut } = made()
+      freeze(value)
+      kept.unshift({ bytes: bytes.slice(), value, cut })
+      held += byteLength
+      while (held > mostBytes) held -= kept.pop()?.bytes.byteLength ?? held
+    },
+  }
+}
+
+/** To the last object in it: nobody's request may change what is in others'. */
+const freeze = (value: object): void => {
+  for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) freeze(each)
+  Object.freeze(value)
+}
