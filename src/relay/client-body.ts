@@ -9,7 +9,9 @@ import { collectAfter } from '../lib/collect.ts'
 import { type Outline, outlining } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
 import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
-import { findMember } from '../lib/json-scan.ts'
+import { type Container, findMember } from '../lib/json-scan.ts'
+import type { Scanning } from '../lib/json-scanner/pieces.ts'
+import { createSharedMembers, type Shared } from '../lib/json-shared.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
 import type { Sent } from '../lib/pieces.ts'
@@ -18,7 +20,7 @@ import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, FILE_BYTES, isSaid, leastInput, mayBeFile, tokensIn, weigh } from './estimate.ts'
+import { countText, FILE_BYTES, isSaid, leastInput, mayBeFile, tokensIn, type Weight, weigh } from './estimate.ts'
 
 /** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
 export type Whole = { readonly text: string; body: JsonObject; plain: boolean }
@@ -55,9 +57,9 @@ const ONCE: Names = {
 }
 
 /** What a large body holds. Throws `invalid_request` for what holds more than it may. */
-const readLargeNow = (bytes: Uint8Array<ArrayBuffer>): Read | undefined => {
+const readLargeNow = (bytes: Uint8Array<ArrayBuffer>, options: Scanning): Read => {
   try {
-    return isLarge(bytes) ? readNow(bytes) : undefined
+    return readNow(bytes, options)
   } catch (cause) {
     return refuseTooMuch(cause)
   }
@@ -92,8 +94,9 @@ type Translates = (model: string) => boolean
  * outlined: parsing a small one costs little.
  */
 export const openBody = (bytes: Uint8Array<ArrayBuffer>, translates: Translates = () => false): ClientBody => {
-  const read = readLargeNow(bytes)
-  return read === undefined ? openText(bodyText(bytes)) : atOnce(opening(bytes, translates, read))
+  if (!isLarge(bytes)) return openText(bodyText(bytes))
+  const isWhole = needsAll(bytes, translates)
+  return atOnce(opening(bytes, isWhole, readLargeNow(bytes, isWhole ? WHOLE : OUTLINED)))
 }
 
 /** The same in turns of the event loop; a small body is not waited for. */
@@ -105,27 +108,41 @@ export const openInTurns = (
   isLarge(bytes) ? openLarge(bytes, translates, turns) : turns(bytes.byteLength, () => openText(bodyText(bytes)))
 
 const openLarge = async (bytes: Uint8Array<ArrayBuffer>, translates: Translates, turns: Turns): Promise<ClientBody> => {
-  const read = await readInTurns(bytes, turns).catch(refuseTooMuch)
-  return inTurns(opening(bytes, translates, read), bytes.byteLength, turns)
+  const isWhole = needsAll(bytes, translates)
+  const read = await readInTurns(bytes, turns, isWhole ? WHOLE : OUTLINED).catch(refuseTooMuch)
+  return inTurns(opening(bytes, isWhole, read), bytes.byteLength, turns)
 }
+
+/** Whether all of a body is parsed: it is to be translated, or its text begins with a mark. */
+const needsAll = (bytes: Uint8Array<ArrayBuffer>, translates: Translates): boolean => {
+  const model = modelAhead(bytes)
+  return bytes[0] === BOM || (model !== undefined && translates(model))
+}
+
+/** An agent sends the same with every turn, and so do others who use it. */
+const TOOLS = createSharedMembers('tools')
+const OUTLINED: Scanning = { sharing: TOOLS }
+const WHOLE: Scanning = { outlined: false }
 
 /** What takes longer than a turn is several steps for a body of more bytes. */
 const STEP_BYTES = 1024 * 1024
 
-function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: Read): Steps<ClientBody> {
+function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read): Steps<ClientBody> {
   if (bytes[0] === BOM) return openText(bodyText(bytes))
   const isLong = bytes.byteLength > STEP_BYTES
-  const model = modelAhead(bytes)
   const plain = !read.longNumber
-  if (model !== undefined && translates(model)) return yield* openBytes(bytes, plain)
+  if (isWhole) return yield* openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { value, ascii, outermost, cut } = yield* parsing(outlining(bytes, read))
+  const { value, ascii, outermost, cut, shared } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
+  const of = shared && weightOf(shared.shared)
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value, ascii))
+  const { bytes: outlined, textFile, mayShow, said, thoughts } = measured(() => weigh(value, ascii, of))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return yield* openBytes(bytes, plain)
   let body: JsonObject | undefined
   const outlineOf = asObject(value)
+  if (shared !== undefined) outlineOf[shared.name] = shared.shared.value as Json
+  else if (outermost !== undefined) noteTools(bytes, outlineOf, outermost, cut)
   const picker = createPicker(bytes, outermost?.slots ?? [])
   // Of a text that is cut it cannot be seen whether it is a thought.
   const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
@@ -135,7 +152,8 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: 
     inputEstimate: tokensIn(outlined + weighCut(asBuffer(bytes), cut)),
     mayShow,
     get leastInput() {
-      return leastInput(outlineOf, said + bytesCut(asBuffer(bytes), cut, isCutSaid))
+      const inShared = shared === undefined ? 0 : bytesCut(asBuffer(shared.shared.bytes), shared.shared.cut, isCutSaid)
+      return leastInput(outlineOf, said + inShared + bytesCut(asBuffer(bytes), cut, isCutSaid))
     },
     member: (name) => picker.member(name) as Json | undefined,
     elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
@@ -145,6 +163,38 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, translates: Translates, read: 
     },
     edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
   }
+}
+
+/** What a shared member weighs, its cut strings included: found once. */
+const weightOf = (shared: Shared): Weight => {
+  const known = WEIGHTS.get(shared)
+  if (known !== undefined) return known
+  const weight = weigh(shared.value)
+  weight.bytes += weighCut(asBuffer(shared.bytes), shared.cut)
+  WEIGHTS.set(shared, weight)
+  return weight
+}
+const WEIGHTS = new WeakMap<Shared, Weight>()
+
+/** Has the tools shared with later requests, where they are written once. */
+const noteTools = (
+  bytes: Uint8Array<ArrayBuffer>,
+  outline: JsonObject,
+  { slots }: Container,
+  cut: Outline['cut'],
+): void => {
+  const { tools } = outline
+  const [slot, other] = slots.filter(({ key }) => key === TOOLS.name)
+  if (slot === undefined || other !== undefined || !Array.isArray(tools)) return
+  const { valueStart, end } = slot
+  TOOLS.note(bytes.subarray(valueStart, end), () => {
+    const own: number[] = []
+    for (let one = 0; one < cut.length; one++) {
+      const at = cut[one] as number
+      if (at > valueStart && at < end) own.push(at - valueStart)
+    }
+    return { value: tools, cut: own }
+  })
 }
 
 /** What the parts of strings that an outline has cut weigh. */

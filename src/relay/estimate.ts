@@ -26,12 +26,14 @@ export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes /
  */
 export type Weight = { bytes: number; textFile: boolean; mayShow: boolean; said: number; thoughts: boolean }
 
-/** `ascii`: whether all of it is known to be, so that a string has as many bytes as characters. */
-export const weigh = (body: unknown, ascii = false): Weight => {
-  const weight = { bytes: 0, textFile: false, mayShow: false, said: 0, thoughts: false }
-  weight.bytes = count(body, '', weight, ascii ? charsOf : utf8BytesOf)
+/** `ascii`: whether all of it is known to be, so that a string has as many bytes as characters. `known`: of a part that it lacks. */
+export const weigh = (body: unknown, ascii = false, known: Weight = NOTHING): Weight => {
+  const weight = { ...known }
+  weight.bytes += count(body, '', weight, ascii ? charsOf : utf8BytesOf)
   return weight
 }
+
+const NOTHING: Weight = { bytes: 0, textFile: false, mayShow: false, said: 0, thoughts: false }
 
 type BytesOf = (text: string) => number
 const charsOf: BytesOf = (text) => text.length

@@ -165,6 +165,35 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(text)).outline.model).toBe('m')
   })
 
+  test('reads, edits and counts as ever where its tools have come before', () => {
+    const tool = fc.record({
+      name: fc.string(),
+      type: fc.constantFrom('function', 'image', 'reasoning'),
+      description: fc.constantFrom('', LONG, 'plain '.repeat(50)),
+      text: fc.constantFrom('', 'said '.repeat(200)),
+      data: fc.constantFrom('', BASE64),
+      input_schema: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 }),
+    })
+    const seen = (bytes: Uint8Array<ArrayBuffer>) => {
+      const { outline, inputEstimate, mayShow, leastInput, elements, edited } = openBody(bytes)
+      const told = { outline, inputEstimate, mayShow, leastInput, tools: [...(elements('tools') ?? [])] }
+      return JSON.stringify([told, asText(edited([{ path: ['model'], value: '"m"' }]))])
+    }
+    fc.assert(
+      fc.property(
+        fc.array(tool, { minLength: 20, maxLength: 30 }),
+        conversation,
+        fc.boolean(),
+        (tools, given, last) => {
+          const bytes = utf8.encode(JSON.stringify(last ? { ...given, tools } : { tools, ...given }))
+          const before = seen(bytes)
+          for (let time = 0; time < 3; time++) expect(seen(bytes)).toBe(before)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
   test('with sealed reasoning of another provider is parsed whole', () => {
     const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
     expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
