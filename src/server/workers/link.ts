@@ -41,9 +41,11 @@ export const createLink = async ({ path, hello, heard }: LinkOptions): Promise<L
       return {
         heard(data) {
           const message = data as FromOwner
-          const asked = 'n' in message ? waiting.get(message.n) : undefined
-          if (asked === undefined || !('n' in message)) return heard(message)
-          waiting.delete(message.n)
+          // The owner's own questions have numbers too, of another series.
+          const n = message.what === 'verdicts' || message.what === 'done' ? message.n : undefined
+          const asked = n === undefined ? undefined : waiting.get(n)
+          if (n === undefined || asked === undefined) return heard(message)
+          waiting.delete(n)
           asked.resolve(message)
         },
         closed() {

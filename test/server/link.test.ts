@@ -1,0 +1,42 @@
+// A worker's connection to the owner of the books: what is asked is answered by its answer, and by nothing else.
+
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Channel, listenAt } from '../../src/lib/channel.ts'
+import { createLink } from '../../src/server/workers/link.ts'
+import type { FromOwner, FromWorker } from '../../src/server/workers/messages.ts'
+
+const ends: (() => void)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0)) end()
+})
+
+const linked = async (hears: (message: FromWorker, say: (message: FromOwner) => void) => void) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-link-'))
+  ends.push(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'books')
+  const owner = listenAt(path, (channel: Channel) => ({
+    heard: (message) => hears(message as FromWorker, (said) => channel.send(said)),
+    closed: () => undefined,
+  }))
+  const heard: FromOwner[] = []
+  const link = await createLink({
+    ...{ path, heard: (message) => void heard.push(message) },
+    hello: () => ({ what: 'hello', name: 'one', number: 1, running: [] }),
+  })
+  ends.push(owner.close, link.close)
+  return { link, heard }
+}
+
+test('a question of the owner’s with the number of one that waits is no answer to it', async () => {
+  const { link, heard } = await linked((message, say) => {
+    if (message.what !== 'ask') return
+    say({ what: 'how', n: message.n })
+    say({ what: 'verdicts', n: message.n, verdicts: [{ lost: true }] })
+  })
+  for (let round = 0; round < 3; round++)
+    expect(await link.carry([{ do: 'look', id: '', keyId: 'key_a' }])).toEqual([{ lost: true }])
+  expect(heard).toEqual([0, 1, 2].map((n) => ({ what: 'how', n })))
+})
