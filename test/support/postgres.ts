@@ -15,6 +15,7 @@ export type Template = { name: string; fill(url: string): Promise<void> }
 
 export type TestServer = {
   version: number
+  port: number
   /** Of a new database: empty, or as its template. */
   database(template?: Template): Promise<TestDatabase>
   stop(): Promise<void>
@@ -53,7 +54,7 @@ export const postgresMissing: string | undefined =
 
 if (postgresMissing !== undefined) console.warn(`SKIPPED: tests over PostgreSQL (${postgresMissing})`)
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
@@ -63,7 +64,8 @@ const freePort = (): Promise<number> =>
     })
   })
 
-const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
+/** Who such servers are started as. */
+export const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
 
 /** `settings`: `name=value` of postgresql.conf. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<OwnServer> => {
@@ -145,7 +147,7 @@ const answers = async (url: string): Promise<void> => {
   }
 }
 
-const databases = async (url: (database: string) => string): Promise<Pick<TestServer, 'version' | 'database'>> => {
+const databases = async (url: (database: string) => string): Promise<Omit<TestServer, 'stop'>> => {
   const templates = new Map<string, Promise<string>>()
   let count = 0
   const prefix = `sluice_${process.pid}_${Date.now().toString(36)}`
@@ -168,6 +170,7 @@ const databases = async (url: (database: string) => string): Promise<Pick<TestSe
   const [found] = await asAdmin((sql) => sql`select current_setting('server_version_num')::int4 as version`)
   return {
     version: Math.floor(Number(found.version) / 10_000),
+    port: Number(new URL(url('postgres')).port || 5_432),
     async database(template) {
       let from: string | undefined
       if (template !== undefined) {
