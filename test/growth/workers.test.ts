@@ -7,7 +7,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
-import { openStore } from '../../src/store/sqlite/index.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -132,33 +131,6 @@ const begun = async (gateway: Attacked, secret = gateway.secret) => {
 }
 
 describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
-  test('let in of 200 requests at once those that a quota has room for, and overspend nothing', async () => {
-    const all = gate()
-    const { vendor, gateway } = await usual(async () => {
-      await all.opened
-      return whole(CHAT)
-    })
-    // Each sets aside its prompt and a hundred: what twenty do is known from one.
-    const first = await newKey(gateway)
-    const one = ask(gateway, first.secret)
-    await vendor.arrived(0)
-    const store = openStore(join(gateway.directory, 'data', 'sluice.db'))
-    const reserved = (await store.exchanges({ limit: 1 }))[0]?.reserved ?? 0
-    await store.close()
-    const key = await newKey(gateway, { tokens_total: 20 * reserved })
-    const asked = Array.from({ length: 200 }, () => ask(gateway, key.secret).then((response) => response))
-    await vendor.arrived(20)
-    // Who is refused is refused while all others wait.
-    await until(async () => (await gateway.figures()).sum('sluice_requests_total') >= 180)
-    all.open()
-    const statuses = await Promise.all(asked.map(statusOf))
-    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(180)
-    expect(await statusOf(one)).toBe(200)
-    expect(vendor.requests).toHaveLength(21)
-    expect(await booksOf(gateway)).toHaveLength(21)
-  })
-
   test('hold the limits of a key together', async () => {
     const { gateway } = await usual()
     const key = await newKey(gateway, { rpm: 25 })

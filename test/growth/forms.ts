@@ -1,0 +1,63 @@
+// The forms in which people run a gateway: one process, several that share its file, nodes over PostgreSQL. As the compiled file
+// where SLUICE_BINARY names it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FileConfig } from '../../src/config/schema.ts'
+import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
+import { openStore } from '../../src/store/sqlite/index.ts'
+import { launch, PROGRAM } from '../binary/support/process.ts'
+import { postgresMissing } from '../support/postgres.ts'
+import { fileBooks } from './books.ts'
+import { type Fleet, fleetOf, letIn, nodeAt, type Prepare } from './fleet.ts'
+import { startNodes } from './nodes.ts'
+
+/** In a folder; with more than one worker, several processes. */
+export const startOnFile = async (file: FileConfig, prepare: Prepare = async () => undefined): Promise<Fleet> => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
+  const content = { listen: { port: 0 }, data: './data', drain: '1s', log: { level: 'warn' }, ...file }
+  writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify({ metrics: { enabled: true }, ...content }))
+  const path = join(directory, 'data', 'sluice.db')
+  const store = openStore(path)
+  const people = await letIn(store)
+  await prepare(store)
+  await store.close()
+  const child = launch(PROGRAM, ['serve'], directory)
+  const node = nodeAt(await child.ready(), child, directory, people)
+  const reading = fileBooks(path)
+  const { killAll, ...fleet } = fleetOf([node], reading, people)
+  return {
+    ...fleet,
+    async stop() {
+      await killAll()
+      await reading.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Form = {
+  name: string
+  /** Why it cannot be had here. */
+  missing: string | undefined
+  start(file: FileConfig, prepare?: Prepare): Promise<Fleet>
+}
+
+const nodes = (count: number): Form => ({
+  name: `${count} ${count === 1 ? 'node' : 'nodes'}`,
+  missing: postgresMissing,
+  start: (file, prepare) => startNodes(count, file, { prepare }),
+})
+
+/** All that there is for `bun run test:growth`, one of each kind else. */
+export const IS_LONG = process.env.SLUICE_GROWTH === 'long'
+
+const ONE: Form = { name: 'one process', missing: undefined, start: startOnFile }
+const WORKERS: Form = {
+  name: 'three workers',
+  missing: whyNotSeveral(),
+  start: (file, prepare) => startOnFile({ workers: 3, ...file }, prepare),
+}
+
+export const FORMS: readonly Form[] = [ONE, WORKERS, ...(IS_LONG ? [1, 2, 4] : [2]).map(nodes)]
