@@ -386,6 +386,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_user_after_tool === undefined ? {} : { noUserAfterTool: file.no_user_after_tool }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
   ...(file?.stops_itself === undefined ? {} : { stopsItself: file.stops_itself }),
+  ...(file?.thinks_in_text === undefined ? {} : { thinksInText: file.thinks_in_text }),
   ...(file?.loose_answers === undefined ? {} : { looseAnswers: file.loose_answers }),
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),

@@ -79,6 +79,11 @@ const Quirks = Type.Object(
         description: 'false: it goes on behind stop sequences, or loses them; the gateway ends its answers there',
       }),
     ),
+    thinks_in_text: Type.Optional(
+      Type.Boolean({
+        description: 'true: its answers begin within a thought, which </think> ends. false: tags in its texts are text',
+      }),
+    ),
     loose_answers: Type.Optional(
       Type.Boolean({ description: 'Its answers lack what clients of its wire need: they are written anew' }),
     ),

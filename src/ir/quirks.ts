@@ -63,6 +63,11 @@ export type Quirks = {
   noDone?: boolean
   /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */
   stopsItself?: boolean
+  /**
+   * True: its answers begin within a thought, which `</think>` ends. False: tags in its texts are text. Absent: a text that
+   * begins with a template's tag begins with a thought.
+   */
+  thinksInText?: boolean
   /** Its answers are not quite as clients of the wire read them: they get them written anew, no bytes pass. */
   looseAnswers?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */

@@ -43,22 +43,25 @@ const nameless = () =>
 export const isWhole = (input: string): boolean => input.trim() === '' || parseObject(input) !== undefined
 
 /**
- * The text of the object in arguments that are themselves the JSON of a text, as some models and their servers write
- * them; undefined for any others.
+ * The text of the object in arguments that are themselves the JSON of a text, or say that there are none, as some models and
+ * their servers write them; undefined for any others.
  */
 const unwrapped = (input: string): string | undefined => {
   let text = input
   for (let depth = 0; depth < MAX_WRAPS && isWrapped(text); depth++) {
     const inner = parseJson(text)
-    if (typeof inner !== 'string') return undefined
+    if (typeof inner !== 'string') break
     text = inner
   }
+  if (NOTHING.test(text)) return '{}'
   if (text === input || !isWhole(text)) return undefined
   return text.trim() === '' ? '{}' : text
 }
 
 const MAX_WRAPS = 3
-const isWrapped = (input: string): boolean => /^\s*"/.test(input)
+/** Whether they may be: by what they begin with. */
+const isWrapped = (input: string): boolean => /^\s*["n[]/.test(input)
+const NOTHING = /^\s*(?:null|\[\s*\])\s*$/
 
 /**
  * The answer with unique call ids, as clients match results to calls by id alone. `cap`: the output cap that was sent. Throws `upstream_error` for a call

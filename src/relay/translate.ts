@@ -9,6 +9,7 @@ import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
+import { taggedThoughts } from '../ir/tagged-thoughts.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { withExact } from '../lib/json-exact.ts'
@@ -19,6 +20,7 @@ import { openNotes } from '../wire/pass.ts'
 import { asWritten } from '../wire/refusal/member-names.ts'
 import { placesOf } from '../wire/refusal/member-path.ts'
 import { CAPS, isHint } from '../wire/refusal/wishes.ts'
+import { plainSeal } from '../wire/seal.ts'
 import { reworded } from './adapt/reworded.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
@@ -82,6 +84,7 @@ export const encoded = (
     })
     const cap = provider.outputCap(sent.body)
     if (cap !== undefined) sent.undo.cap = cap
+    if (quirks.thinksInText !== undefined) sent.undo.thinksInText = quirks.thinksInText
     return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
@@ -220,12 +223,26 @@ export const askOf = (exchange: Exchange, { model, wire }: Target, now: number):
 export type Crossing = { client: ChatCodec; provider: ChatCodec; ask: Ask; undo: Undo }
 
 export const translateResponse = (body: JsonObject, { client, provider, ask, undo }: Crossing): JsonObject => {
-  const read = provider.decodeResponse(body, undo)
+  const read = withTaggedThoughts(provider.decodeResponse(body, undo), provider, undo)
   const shown = { ...read, parts: read.parts.map((part) => shownOn(client.wire, part)) }
   const decoded = withoutBlankTexts(shown)
   const whole = requireWhole(stopped(decoded, undo), undo.cap)
   const answer = client.needsText?.(ask.body) ? requireText(whole) : whole
   return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
+}
+
+/** Undefined where tags in the texts are to stay. */
+const tagsIn = ({ wire }: ChatCodec, { thinksInText }: Undo): ReturnType<typeof taggedThoughts> | undefined =>
+  thinksInText === false
+    ? undefined
+    : taggedThoughts({
+        begun: thinksInText === true,
+        ...(wire === 'chat-completions' && { seal: plainSeal('content') }),
+      })
+
+const withTaggedThoughts = (answer: ChatResponse, provider: ChatCodec, undo: Undo): ChatResponse => {
+  const parted = answer.parts.some(({ type }) => type === 'text') ? tagsIn(provider, undo) : undefined
+  return parted === undefined ? answer : fold(parted(unfold(answer)))
 }
 
 const withoutBlankTexts = (answer: ChatResponse): ChatResponse =>
@@ -242,6 +259,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
   const cutAtStop = stopAt(undo.stop ?? [])
+  const parted = tagsIn(provider, undo) ?? ((events) => events)
   const spaced = withoutBlanks()
   const shown = eventsOn(client.wire)
   const whole = wholeCalls(undo.cap)
@@ -274,7 +292,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const push = (events: ChatEvent[]): string => {
     let text = ''
     events.forEach(countOutput)
-    const made = whole(cutAtStop(spaced(shown(events))))
+    const made = whole(cutAtStop(spaced(parted(shown(events)))))
     for (const event of spoken?.(made) ?? made) {
       note(event)
       // Failures are sent by `fail` alone.

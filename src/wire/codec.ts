@@ -43,6 +43,8 @@ export type Undo = {
   stop?: string[]
   /** The provider's quirk of that name. */
   noDone?: boolean
+  /** The provider's quirk of that name: `taggedThoughts` of ir/tagged-thoughts.ts reads it, decoders ignore it. */
+  thinksInText?: boolean
   /** The output cap that was sent: figures that come to it tell that the answer was cut. */
   cap?: number
   /** For each tool name that was sent, its arguments that were renamed. */

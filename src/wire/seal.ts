@@ -34,8 +34,8 @@ export const slotTag = (part: ReasoningPart): string => {
 const PLAIN = `${SEAL_PREFIX}open.`
 const UNSEALED = `${SEAL_PREFIX}none.`
 
-/** Where servers of the chat-completions wire write plain-text thoughts: members of the message, or of its content. */
-const MEMBERS = ['reasoning_content', 'reasoning', 'thinking'] as const
+/** Where servers of the chat-completions wire write plain-text thoughts: members of the message, of its content, or its text. */
+const MEMBERS = ['reasoning_content', 'reasoning', 'thinking', 'content'] as const
 export type ThoughtMember = (typeof MEMBERS)[number]
 
 /** The seal of a plain-text thought: it is sent back to servers of its wire alone, in the member it came in. */

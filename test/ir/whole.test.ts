@@ -13,6 +13,9 @@ describe.each([
   ['after white space', ` \n${JSON.stringify(object)} `, object],
   ['an object in a text in a text', twice(object), object],
   ['nothing in a text', '""', '{}'],
+  ['null', ' null', '{}'],
+  ['null in a text', '"null"', '{}'],
+  ['an empty list', '[ ]', '{}'],
 ])('%s', (_, written, read) => {
   test('as a whole', () => {
     const part = { type: 'tool-call', id: 'a', name: 'f', kind: 'function', input: written } as const
@@ -41,13 +44,16 @@ describe.each([
   })
 })
 
-test.each(['"{\\"a\\": 1', '"words"', '"[1]"'])('a text without an object breaks off: %s', (written) => {
-  const whole = wholeCalls()
-  const events: ChatEvent[] = [
-    { type: 'tool-start', part: 0, id: 'a', name: 'f', kind: 'function' },
-    { type: 'tool-delta', part: 0, text: written },
-    { type: 'tool-end', part: 0 },
-    { type: 'finish', reason: 'tool-calls', usage: {} },
-  ]
-  expect(events.flatMap((event) => whole([event])).at(-1)?.type).toBe('error')
-})
+test.each(['"{\\"a\\": 1', '"words"', '"[1]"', 'nul', 'none', '[1]', '['])(
+  'a text without an object breaks off: %s',
+  (written) => {
+    const whole = wholeCalls()
+    const events: ChatEvent[] = [
+      { type: 'tool-start', part: 0, id: 'a', name: 'f', kind: 'function' },
+      { type: 'tool-delta', part: 0, text: written },
+      { type: 'tool-end', part: 0 },
+      { type: 'finish', reason: 'tool-calls', usage: {} },
+    ]
+    expect(events.flatMap((event) => whole([event])).at(-1)?.type).toBe('error')
+  },
+)

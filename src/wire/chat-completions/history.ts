@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json
 import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { inTags } from '../../ir/tagged-thoughts.ts'
 import { thoughtMember } from '../seal.ts'
 import { callInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
@@ -130,12 +131,15 @@ const encodeAssistant = (
   const round: Round = { message, waiting: new Set(), results: [], attachments: [] }
   /** The next call's. */
   let signature: Json | undefined
+  /** Thoughts that stand in the text, before the next. */
+  let tagged = ''
   for (const [index, part] of turn.parts.entries()) {
     const path = placeOf(part, out.pathOf(at, index))
     switch (part.type) {
       case 'text':
         if (part.text === '') break
-        content.push(...encodePart(part, path, out))
+        content.push(...encodePart(tagged === '' ? part : { ...part, text: tagged + part.text }, path, out))
+        tagged = ''
         if (isCut(turn.parts[index - 1], part)) joinLast(content)
         break
       case 'refusal':
@@ -150,7 +154,8 @@ const encodeAssistant = (
           details[list] ??= []
           for (const detail of own[list] as Json[]) details[list].push(detail)
         } else if (name !== undefined && out.takesThoughts(name)) {
-          if (name === 'thinking') thoughts.push({ type: name, thinking: [{ type: 'text', text: part.text }] })
+          if (name === 'content') tagged += inTags(part.text)
+          else if (name === 'thinking') thoughts.push({ type: name, thinking: [{ type: 'text', text: part.text }] })
           else message[name] = `${message[name] ?? ''}${part.text}`
         } else if ((part.seal === undefined || name !== undefined) && part.text !== '') out.drop(path)
         break
@@ -177,9 +182,11 @@ const encodeAssistant = (
       }
     }
   }
+  if (tagged !== '' && calls.length > 0) content.push({ type: 'text', text: tagged.trimEnd() })
   const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
   if (bare && out.origin !== 'chat-completions') {
-    const thought = thoughts.length > 0 || message.reasoning_content !== undefined || message.reasoning !== undefined
+    const thought =
+      tagged !== '' || thoughts.length > 0 || message.reasoning_content !== undefined || message.reasoning !== undefined
     if (thought || Object.keys(details).length > 0) out.drop(placeOf(turn, out.pathOf(at)))
     return undefined
   }
