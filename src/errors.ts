@@ -115,6 +115,8 @@ export type Remedy =
   | 'no-compact'
   /** Without the members that are named, which the provider does not take. */
   | 'without-members'
+  /** The same of all that no answer depends on, where it has not said what it refuses. */
+  | 'without-settings'
   /** With a digest in place of what identifies the user. */
   | 'hashed-user'
   /** With an empty text beside calls, where there was none. */

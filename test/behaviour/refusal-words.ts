@@ -822,6 +822,22 @@ const SETTINGS: Row[] = [
   ],
 ]
 
+const UNHANDLED = router(`No endpoints found that can handle the requested parameters. ${ROUTING}`, 404)
+const FAULTY = { error: { code: '1210', message: 'API 调用参数有误，请检查文档。' } }
+
+/** What is refused is named by none: it is found by what was sent. */
+const UNNAMED: Row[] = [
+  ['OpenRouter', M2C, 'temperature', 404, UNHANDLED, 'without temperature'],
+  ['OpenRouter', CHAT, 'temperature', 404, UNHANDLED, 'told temperature'],
+  ['OpenRouter', M2C, 'thinks', 404, UNHANDLED, 'without thinking'],
+  ['OpenRouter', R2C, 'schema', 404, UNHANDLED, 'answered'],
+  ['OpenRouter', CHAT, 'schema', 404, UNHANDLED, 'told response_format'],
+  ['OpenRouter', M2C, 'forced', 404, UNHANDLED, 'without tool_choice'],
+  ['Zhipu', M2C, 'one call', 400, FAULTY, 'without tool_choice.disable_parallel_tool_use'],
+  ['Zhipu', M2C, 'stop', 400, FAULTY, 'answered'],
+  ['Zhipu', CHAT, 'penalties', 400, FAULTY, 'told frequency_penalty'],
+]
+
 const SEARCHES: Row[] = [
   [
     ...(['OpenAI', M2R, 'blocked domains', 400] as const),
@@ -1811,6 +1827,11 @@ export const NEW_WORDS: readonly Row[] = [
     'without temperature',
   ],
   ['F', CHAT, 'streams', 400, openai('Streaming is disabled for your tier.'), 'told stream'],
+  ['G', M2C, 'temperature', 422, { detail: 'Bad Request' }, 'without temperature'],
+  ['H', R2C, 'verbosity', 400, { error: 'Schema mismatch.' }, 'without text.verbosity'],
+  ['I', M2C, 'one call', 400, {}, 'without tool_choice.disable_parallel_tool_use'],
+  ['J', CHAT, 'temperature', 400, openai('One of the settings is invalid here.'), 'told temperature'],
+  ['K', M2C, 'thinks', 501, llama('Some of the options are not implemented.', 501), 'without thinking'],
   ['A', M2C, 'picture', 400, openai('acme-7b cannot see: it only supports text.'), 'says Could not process image'],
   [
     'B',
@@ -1859,6 +1880,7 @@ export const ROWS: readonly Row[] = [
     ...IDS,
     ...CONTENTS,
     ...SETTINGS,
+    ...UNNAMED,
     ...SEARCHES,
     ...PICTURES,
   ],

@@ -11,6 +11,7 @@ import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
 import { isClients, lacksIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { settingsIn } from '../../wire/refusal/settings.ts'
 import { NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
@@ -87,7 +88,17 @@ const withNames = async (
     const named = isPlain || provider.status === 500 ? refusedIn(wire, sent, body) : {}
     return isPlain || HEEDED_OF_FAULTS.has(named.remedy) ? named : lacksIn(wire, sent, body)
   }
-  const refused = await relay.turns(sent.length, () => refusedBy(sentIn(sent)))
+  /** Of a refusal that names nothing, nobody is told that it is about these. */
+  const unnamed = (sent: JsonObject): Refused => {
+    const { remedy, named } = settingsIn(wire, sent, false) ?? {}
+    return remedy === undefined || named === undefined ? {} : { remedy, named }
+  }
+  const mayBeSettings = isPlain && error.code === 'upstream_error' && error.remedy === undefined
+  const refused = await relay.turns(sent.length, () => {
+    const body = sentIn(sent)
+    const told = refusedBy(body)
+    return mayBeSettings && Object.keys(told).length === 0 ? unnamed(body) : told
+  })
   if (refused.sightless && error.code === 'upstream_error')
     return new GatewayError('invalid_request', NO_IMAGE, { provider })
   if (!isPlain && refused.place === undefined) return error

@@ -68,25 +68,26 @@ export const withLearned = (
   if (remedy === undefined) return undefined
   if (remedy === 'own-names') return byOwnNames(target)
   if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
-  const told = toldBy(remedy, named, target)
+  const own = request.bodyWire === target.wire
+  const told = toldBy(remedy, remedy === 'without-settings' && own ? unasked(named, request) : named, target)
   if (told === undefined) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
-  if (request.bodyWire === target.wire && isClientsAffair(remedy, named, request)) return undefined
+  if (own && isClientsAffair(remedy, named, request)) return undefined
   return { ...target, learned: { ...target.learned, ...told } }
 }
 
-/** What the gateway itself has added to a body that passes is left out again. */
-const isClientsAffair = (
-  remedy: Remedy,
-  named: readonly string[],
-  { bodyWire, body: { outline } }: Request,
-): boolean => {
-  if (remedy === 'without-members') return named.some((path) => !isHint(path) && placesOf(outline, path).length > 0)
+/** Those that are hints to the server alone, or that the gateway itself has added to a body that passes. */
+const unasked = (named: readonly string[], { body: { outline } }: Request): string[] =>
+  named.filter((path) => isHint(path) || placesOf(outline, path).length === 0)
+
+const isClientsAffair = (remedy: Remedy, named: readonly string[], request: Request): boolean => {
+  const { bodyWire, body } = request
+  if (remedy === 'without-members') return unasked(named, request).length < named.length
   // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
   // Agents think unasked there, and a model without thought is asked by all of them.
   if (remedy === 'no-thinking' && bodyWire === 'messages') return false
-  if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(outline) !== true
+  if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(body.outline) !== true
   return TRANSLATED_ONLY.has(remedy)
 }
 
@@ -102,6 +103,7 @@ const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirk
     case 'other-idle-effort':
       return known.idleEfforts === undefined ? { idleEfforts: EFFORTS.filter((one) => named.includes(one)) } : undefined
     case 'without-members':
+    case 'without-settings':
       return toldMembers(named, known)
     case 'lower-cap': {
       const most = Number(named[0])

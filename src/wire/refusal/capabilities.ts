@@ -9,6 +9,7 @@ import { holdsLimits } from '../schema/limits.ts'
 import type { Span } from './kinds.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
+import { settingsIn } from './settings.ts'
 import { isForcedChoice } from './wishes.ts'
 
 /** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
@@ -118,6 +119,10 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
 /** Nine letters and digits. */
 const SHORT_ID = /^[a-zA-Z0-9]{9}$/
 
+/** What people call all that is asked for beside the conversation. */
+const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
+const NOT_TAKEN = /错误|有误|无效|不支持|非法/
+
 const CAPABILITIES: Capability[] = [
   {
     called: /\bwords?\b.*\bjson\b/i,
@@ -216,6 +221,11 @@ const CAPABILITIES: Capability[] = [
   setting(/\bseeds?\b/i, 'seed'),
   setting(/\btemperature\b/i, 'temperature'),
   setting(/\bparallel (?:tool|function)/i, 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'),
+  {
+    called: OF_SETTINGS,
+    unless: ANY,
+    asked: ({ wire, sent, said }) => (NO.test(said) || NOT_TAKEN.test(said) ? settingsIn(wire, sent, true) : undefined),
+  },
 ]
 
 /** A grammar that could not be made may be told of without a word that says no. */

@@ -1,0 +1,62 @@
+// What a request holds beside what is asked: members that no answer depends on, and those that have another form. Where a
+// refusal names none of what it refuses, it is one of these, or it is no fault of how the request is put.
+
+import type { Remedy } from '../../errors.ts'
+import { asObject, type JsonObject } from '../../ir/json.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import { type Place, placesOf, valueAt } from './member-path.ts'
+import { isHint, WISHES, type Wish } from './wishes.ts'
+
+/** `named`: what is left out. `place`: the first of it that its client may have written; `advice` says what else it may be. */
+export type Settings = { place: Place; remedy: Remedy; named: readonly string[]; advice: string }
+
+/** The figures of a stream are asked for by it: the last to be left out. */
+const FIGURES = 'stream_options'
+
+/** Other forms, the likeliest to be refused first. Effort and thinking go together. */
+const FORMS: readonly { remedy: Remedy; paths: readonly string[] }[] = [
+  {
+    remedy: 'no-thinking',
+    paths: ['reasoning_effort', 'reasoning', 'thinking', 'output_config.effort'],
+  },
+  { remedy: 'output-by-tool', paths: ['response_format', 'text.format', 'output_config.format'] },
+  { remedy: 'no-forced-tools', paths: ['tool_choice'] },
+]
+
+/**
+ * What is to be left out next, or asked for in another form. `ofSettings`: the refusal speaks of parameters: other forms are
+ * tried, too. Undefined where the request holds nothing of the kind.
+ */
+export const settingsIn = (wire: ChatWire, sent: JsonObject, ofSettings: boolean): Settings | undefined => {
+  const held = WISHES[wire].filter((wish) => isPlain(wish) && placesOf(sent, wish.path).length > 0)
+  const plain = [...new Set(held.flatMap(({ path, named = [path] }) => named))]
+  const firsts = plain.filter((path) => path !== FIGURES)
+  const forms = ofSettings ? FORMS.filter(({ paths }) => paths.some((path) => isAsked(sent, path))) : []
+  const candidates = [...firsts, ...forms.flatMap(({ paths }) => paths.filter((path) => isAsked(sent, path)))]
+  const asked = candidates.filter((path) => !isHint(path))
+  const place = placesOf(sent, asked[0] ?? candidates[0] ?? FIGURES)[0]
+  if (place === undefined) return undefined
+  const [form] = forms
+  const advice = adviceOn(asked)
+  if (firsts.length > 0) return { place, remedy: 'without-settings', named: firsts, advice }
+  if (plain.length > 0) return { place, remedy: 'without-settings', named: plain, advice }
+  return form && { place, remedy: form.remedy, named: form.paths, advice }
+}
+
+const isPlain = ({ remedy, form }: Wish): boolean => remedy === undefined && form !== true
+
+/** A format of plain text, and a choice left to the model, ask for nothing. */
+const isAsked = (sent: JsonObject, path: string): boolean => {
+  const value = valueAt(sent, path.split('.'))
+  return value !== undefined && value !== null && !IDLE.has(asObject(value).type ?? value)
+}
+const IDLE = new Set<unknown>(['text', 'auto', 'none', 'disabled'])
+
+const adviceOn = (asked: readonly string[]): string => {
+  const others = asked.slice(1, MOST_NAMED).map((path) => `'${path.replaceAll('.*', '')}'`)
+  return others.length === 0
+    ? 'Leave it out, or change it.'
+    : `It may be another of its settings: ${others.join(', ')}.`
+}
+
+const MOST_NAMED = 8
