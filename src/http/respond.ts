@@ -47,10 +47,12 @@ export const errorResponse = (
     'x-request-id': id,
   }
   if (wire === 'messages') headers['request-id'] = id
-  if (error.status === 429 || error.status === 503 || error.provider?.trouble === 'no-money') {
+  const isUnpaid = error.provider?.trouble === 'no-money'
+  if (error.status === 429 || error.status === 503 || isUnpaid) {
     headers['retry-after'] = String(Math.max(MIN_RETRY_AFTER_S, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)))
   }
-  if (!error.retry) headers['x-should-retry'] = 'false'
+  // Some SDKs wait for as long as they are told, without a word: of what nobody pays for meanwhile they are to say so.
+  if (!error.retry || isUnpaid) headers['x-should-retry'] = 'false'
   const codec = CODECS[wire ?? 'chat-completions']
   return new Response(JSON.stringify(codec.encodeError(error, id)), { status: error.status, headers })
 }

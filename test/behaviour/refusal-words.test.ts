@@ -87,7 +87,8 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
   if (told.code === 'content_policy_violation') return 'policy'
   if (told.code === 'context_length_exceeded') return 'too long'
   if (told.code === 'service_unavailable' || (told.code === 'upstream_error' && trouble === 'no-money')) {
-    const isPaidUp = trouble !== 'no-money' || waits < 600 || `${told.message}`.includes('at the moment')
+    const mayRetry = response.headers.get('x-should-retry') !== 'false'
+    const isPaidUp = trouble !== 'no-money' || waits < 600 || mayRetry || `${told.message}`.includes('at the moment')
     return isPaidUp ? `busy ${waits}` : 'no money'
   }
   if (told.code === 'invalid_request') {
