@@ -8,16 +8,23 @@ import { encodeModeration } from '../moderation.ts'
 export const decodeCitations = (annotations: Json | undefined): Citation[] => asObjects(annotations).map(decodeCitation)
 
 /** Sources that some servers list for the whole answer: its text cites all of them. */
-export const decodeSources = ({ search_results: found, citations }: JsonObject): Citation[] => {
-  return asList(asList(found).length > 0 ? found : citations).flatMap(decodeSource)
-}
+export const decodeSources = (body: JsonObject): Citation[] =>
+  (sourcesIn(body).find((list) => list.length > 0) ?? []).flatMap(decodeSource)
 
 /** Whether there are any: later chunks may have the members with nothing in them. */
-export const namesSources = ({ search_results: found, citations }: JsonObject): boolean =>
-  [found, citations].some((list) => Array.isArray(list) && list.length > 0)
+export const namesSources = (body: JsonObject): boolean =>
+  (body.search_results ?? body.web_search ?? body.search_info ?? body.citations) !== undefined &&
+  sourcesIn(body).some((list) => list.length > 0)
+
+const sourcesIn = ({
+  search_results: found,
+  web_search: searched,
+  search_info: info,
+  citations,
+}: JsonObject): Json[][] => [found, searched, isObject(info) ? info.search_results : undefined, citations].map(asList)
 
 const decodeSource = (source: Json): Citation[] => {
-  const { url, title } = isObject(source) ? source : { url: source }
+  const { title, link, url = link } = isObject(source) ? source : { url: source, title: undefined }
   if (typeof url !== 'string' || !/^https?:/.test(url)) return []
   return [typeof title === 'string' && title !== '' ? { kind: 'url', url, title } : { kind: 'url', url }]
 }

@@ -194,9 +194,12 @@ const thoughtPath = (message: JsonObject): string => {
   return name ?? detailsIn(message).list
 }
 
-/** The plain thought of a message or a delta, under either of its names; undefined where it has none. */
+/** The plain thought of a message or a delta, under any of its names; undefined where it has none. */
 export const reasoningText = (message: JsonObject): string | undefined =>
-  filledText(message.reasoning_content) ?? filledText(message.reasoning)
+  filledText(message.reasoning_content) ??
+  filledText(message.reasoning) ??
+  filledText(message.reasoning_text) ??
+  filledText(message.thinking)
 
 /** The thought in a tag of this gateway; undefined for any other entry. */
 export const taggedThoughtIn = ({ data, signature }: JsonObject): ReturnType<typeof readPlacedTag> =>
@@ -223,9 +226,13 @@ export const callKind = ({ custom, function: called }: JsonObject): ToolCallPart
 
 /** The entries of a delta's calls; some servers send one without its list. */
 export const callsIn = ({ tool_calls: calls }: JsonObject): JsonObject[] => {
-  if (Array.isArray(calls)) return calls.filter(isObject)
-  return isFilled(calls) ? [calls] : []
+  if (Array.isArray(calls)) return calls.filter(isObject).filter(isClients)
+  return isFilled(calls) ? [calls].filter(isClients) : []
 }
+
+/** Some list the calls of tools that they run themselves, each under its type. */
+const isClients = ({ type, function: called, custom, ...call }: JsonObject): boolean =>
+  typeof type !== 'string' || isObject(called) || isObject(custom) || !isObject(call[type])
 
 /** Arguments as text; some servers send an object or nothing. */
 export const inputText = (value: Json | undefined): string => {

@@ -21,7 +21,7 @@ import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish, stopIn, stoppedAt } from './finish.ts'
-import { decodeUsage, withReport } from './usage.ts'
+import { decodeUsage, usageIn, withReport } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
 type Prose = {
@@ -131,8 +131,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 
   const readContent = (content: Json | undefined, logprobs: Logprob[], out: ChatEvent[]): void => {
-    if (Array.isArray(content)) {
-      for (const piece of content.filter(isObject)) {
+    if (typeof content === 'object') {
+      for (const piece of asObjects([content].flat())) {
         if (piece.type === 'thinking') readThought(textIn(thoughtIn(piece)), out, 'thinking')
         else if (piece.type === 'reasoning') readThought(textIn(thoughtIn(piece)), out)
         else if (piece.type === 'text') readContent(piece.text, [], out)
@@ -239,7 +239,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       met = stopIn(choice, undo.stop) ?? met
       if (isObject(choice.usage)) readUsage(choice.usage, out)
     }
-    if (isObject(chunk.usage)) readUsage(chunk.usage, out)
+    const told = usageIn(chunk)
+    if (told !== undefined) readUsage(told, out)
     return out
   }
 

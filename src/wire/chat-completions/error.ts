@@ -55,7 +55,8 @@ const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
   status === 400 && code === 'unsupported_parameter' && members.param === 'max_tokens'
 
 /** Finish reasons of answers that failed at the server. Relays put `stop` in their place, and these beside it. */
-const FAILED = /^(?:error|abort|network_error|insufficient_system_resource)$|malformed_function_call/i
+const FAILED =
+  /(?:^|_)(?:error|fail(?:ed|ure)?|abort(?:ed)?|cancel(?:l?ed)?|time_?out|interrupted|overloaded|unavailable)$|^insufficient_system_resource$|malformed_function_call/i
 
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {

@@ -14,7 +14,7 @@ type Held = { calls: boolean; refused: boolean }
 const CUT = /^(?:length|max_tokens|model_length|max_output_tokens|repetition(?:_truncation)?)$/i
 /** The category may follow. */
 const FILTERED =
-  /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i
+  /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii|error_toxic)/i
 
 export const isFiltered = (reason: Json | undefined): boolean => typeof reason === 'string' && FILTERED.test(reason)
 

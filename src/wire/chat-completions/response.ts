@@ -18,7 +18,7 @@ import {
   encodeVerdicts,
   placedIn,
 } from './annotations.ts'
-import { decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
+import { callsIn, decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
 import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered, stopIn, stoppedAt } from './finish.ts'
 import { tierOf } from './members.ts'
@@ -62,7 +62,8 @@ const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: numbe
   let parts: AssistantPart[]
   try {
     const { content } = message
-    const said = Array.isArray(content) ? { ...message, content: content.filter((part) => !isPicture(part)) } : message
+    const said: JsonObject = { ...message, tool_calls: callsIn(message) }
+    if (Array.isArray(content)) said.content = content.filter((part) => !isPicture(part))
     parts = withThoughtMember(decodeAssistant(said, 'choices.0.message', madeId), message)
     const shown = [...picturesIn(asList(content).filter(isPicture)), ...picturesIn(message.images)]
     // Calls end an answer.

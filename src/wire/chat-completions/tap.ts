@@ -14,7 +14,7 @@ import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, failureIn } from './error.ts'
-import { decodeUsage, withReport } from './usage.ts'
+import { decodeUsage, usageIn, withReport } from './usage.ts'
 
 const NO_USAGE = ',"usage":null'
 
@@ -102,8 +102,9 @@ export const tap = (options: TapOptions): Tap => {
       if (isObject(choice.usage)) report(choice.usage)
       hasInnerUsage ||= choice.usage !== undefined
     }
+    const told = usageIn(chunk)
+    if (told !== undefined) report(told)
     if (isObject(usage)) {
-      report(usage)
       if (!options.includeUsage && choices.length === 0) return ''
     }
     if (!options.includeUsage) {

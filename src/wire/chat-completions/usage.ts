@@ -6,8 +6,9 @@ import { count, disjoint, inKinds, mergeReport, type Usage } from '../../ir/usag
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
-  const prompt = count(raw.prompt_tokens)
-  const output = count(raw.completion_tokens)
+  // A few servers of this wire tell them under the other wires' names.
+  const prompt = count(raw.prompt_tokens) ?? count(raw.input_tokens)
+  const output = count(raw.completion_tokens) ?? count(raw.output_tokens)
   if (prompt === undefined && output === undefined) return undefined
   const inPrompt = asObject(raw.prompt_tokens_details)
   const inOutput = asObject(raw.completion_tokens_details)
@@ -35,6 +36,10 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   })
   return inKinds(usage, inPrompt, inOutput)
 }
+
+/** The figures of a chunk: beside the choices, or among what one of the servers tells of its own. */
+export const usageIn = ({ usage, x_groq: own }: JsonObject): JsonObject | undefined =>
+  isObject(usage) ? usage : isObject(own) && isObject(own.usage) ? own.usage : undefined
 
 /**
  * A stream's usage object with a later report merged in. A report of no prompt tokens keeps the earlier ones, and where it

@@ -35,7 +35,7 @@ const chat = (frames: Frame[]): JsonObject => {
       for (const [kind, body] of Object.entries(bodies))
         for (const [name, piece] of Object.entries(object(body))) grow(object(call[kind]) as Members, name, piece)
     }
-    for (const name of ['annotations', 'reasoning_details'])
+    for (const name of ['annotations', 'reasoning_details', 'images'])
       for (const mark of list(delta[name])) message[name] = appended(message[name], mark)
     if (delta.audio != null) message.audio = delta.audio
     for (const one of list(object(choice?.logprobs).content)) logprobs.push(one)

@@ -128,11 +128,13 @@ describe('a failure is one by whatever words, and none of them reach a client', 
       'chat-completions',
       [says({ content: 'a' }), chunk({ delta: {}, finish_reason: 'error', error: { message: 'vendor-secret' } }), DONE],
     ],
-    [
-      'an end by the server’s own fault',
-      'chat-completions',
-      [says({ content: 'a' }), chunk({ delta: {}, finish_reason: 'abort' }), DONE],
-    ],
+    ...['abort', 'cancelled', 'timeout', 'engine_overloaded', 'internal_error', 'ERROR'].map(
+      (reason): [string, ChatWire, Row[]] => [
+        `an end by the server’s own fault, ${reason}`,
+        'chat-completions',
+        [says({ content: 'a' }), stops(reason), DONE],
+      ],
+    ),
     ...['malformed_function_call', 'function_call_filter: MALFORMED_FUNCTION_CALL'].map(
       (reason): [string, ChatWire, Row[]] => [
         'a call of the model’s that nobody can read',
@@ -338,6 +340,14 @@ describe('a stream that passes', () => {
   })
 })
 
+test('figures that a server tells among what is its own count, and pass as the rest of that', () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 3 }
+  const all = [says({ content: 'a' }), { ...stops('stop'), x_groq: { id: 'r', usage } }, DONE]
+  const due: Usage = { input: 10, output: 3 }
+  expect(passed('chat-completions', all, false).tap.usage).toEqual(due)
+  for (const client of others('chat-completions')) expect(told(client, 'chat-completions', all).tap.usage).toEqual(due)
+})
+
 describe('figures of a messages stream', () => {
   const prompt = { input_tokens: 5, cache_read_input_tokens: 2 }
   const cached = { input_tokens: 0, cache_read_input_tokens: 40, output_tokens: 9 }
@@ -541,6 +551,20 @@ describe('a call', () => {
     },
   )
 
+  test('of a tool that the server has run itself is none of the client’s', () => {
+    const hosted = { index: 0, id: 'h', type: 'web_search', web_search: { input: 'q' } }
+    const own = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const rows = [calls(hosted), says({ content: 'x' }), calls(own), stops('tool_calls'), DONE]
+    const message = { role: 'assistant', content: 'x', tool_calls: [hosted, own] }
+    const body = { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    for (const client of others('chat-completions'))
+      for (const read of [
+        GATHER[client](framesOf(told(client, 'chat-completions', rows).text)),
+        whole(client, 'chat-completions', body),
+      ])
+        expect(VENDORS[client].told(read).calls.map(({ name }) => name)).toEqual(['f'])
+  })
+
   test('keeps the integers of arguments that came as an object', () => {
     const entry = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: 'INPUT' } }
     const used = { ...tool('a'), input: 'INPUT' }
@@ -728,6 +752,8 @@ describe('a thought told in the open', () => {
     ['reasoning_content', { reasoning_content: 'hm' }, { ...said, reasoning_content: 'hm' }],
     ['reasoning', { reasoning: 'hm' }, { ...said, reasoning: 'hm' }],
     ['either', { reasoning: 'hm', reasoning_content: 'hm' }, { ...said, reasoning_content: 'hm' }],
+    ['another', { reasoning_text: 'hm' }, { ...said, reasoning_content: 'hm' }],
+    ['one that is a part’s elsewhere', { thinking: 'hm' }, { ...said, reasoning_content: 'hm' }],
     ['the content', { content: [thinking] }, { ...said, content: [thinking, { type: 'text', text: 'so' }] }],
     ['its summary', { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }] }, said],
   ])('goes back under the name it came by: %s', (_, thought, due) => {

@@ -494,6 +494,16 @@ describe('what a provider may send', () => {
       { citations: ['https://a.b'], search_results: [{ title: 't', url: 'https://a.b' }, { title: 'none' }] },
       [{ kind: 'url', url: 'https://a.b', title: 't' }],
     ],
+    [
+      'under another name',
+      { web_search: [{ title: 't', link: 'https://a.b' }] },
+      [{ kind: 'url', url: 'https://a.b', title: 't' }],
+    ],
+    [
+      'within what is told of the search',
+      { search_info: { search_results: [{ index: 1, title: 't', url: 'https://a.b' }] } },
+      [{ kind: 'url', url: 'https://a.b', title: 't' }],
+    ],
     ['and none', { citations: [], search_results: null }, []],
   ])('sources beside the answer become citations of its text: %s', (_, beside, cited) => {
     const due = [{ type: 'text', text: 'ab', ...(cited.length === 0 ? {} : { citations: cited }) }]
