@@ -151,7 +151,7 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
-      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\buser query\b|\bassistant messages\b/i,
+      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
     asked: disorder,
   },
   {
@@ -229,7 +229,7 @@ const CAPABILITIES: Capability[] = [
 ]
 
 /** A grammar that could not be made may be told of without a word that says no. */
-const UNCOMPILED = /\bgrammar\b|\bunimplemented\b/i
+const UNCOMPILED = /\bgrammar\b|\bunimplemented\b|\btoo (?:many|complex|large|deep)/i
 
 const SCHEMAS = [
   ...['tools.*.function.parameters', 'tools.*.parameters', 'tools.*.input_schema', 'functions.*.parameters'],

@@ -55,7 +55,7 @@ const MODEL: Sign[] = [
 ]
 /** The same in a sentence that names it by the id that was sent. */
 const OF_ID =
-  /\bis not a valid model\b|\bno endpoints found for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
+  /\bis not a valid model\b|\bno \w+ (?:found|available|running|loaded) for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
 
 const ACCESS: Sign[] = [
   both(/\bAPI[- ]?key\b/i, /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i),
