@@ -26,6 +26,11 @@ export class Pieces {
     return this.#into(Buffer.allocUnsafeSlow(this.length))
   }
 
+  /** What it is made of, in order. */
+  get all(): readonly Uint8Array[] {
+    return this.#pieces
+  }
+
   #into(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     let at = 0
     for (const piece of this.#pieces) {
@@ -38,6 +43,42 @@ export class Pieces {
 
 /** What a request is sent as. */
 export type Sent = string | Uint8Array<ArrayBuffer> | Pieces
+
+/**
+ * A body of at least so many bytes is given to the runtime a part at a time: one that it is given whole it copies, and holds for
+ * as long as the answer runs.
+ */
+const GIVEN_WHOLE_BYTES = 128 * 1024
+/** As much as is given before it is waited for that the connection has taken it. */
+const PART_BYTES = 256 * 1024
+
+/** What `fetch` is given of it. `headers`: what goes with that. To be sent again it is asked for again. */
+export const bodyOf = (
+  sent: Sent,
+): { body: string | Uint8Array<ArrayBuffer> | ReadableStream; headers: Record<string, string> } => {
+  const { length } = sent
+  if (length < GIVEN_WHOLE_BYTES) return { body: forNow(sent), headers: {} }
+  const pieces = sent instanceof Pieces ? sent.all : [typeof sent === 'string' ? new TextEncoder().encode(sent) : sent]
+  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { body: inParts(pieces), headers: { 'content-length': String(bytes) } }
+}
+
+const inParts = (pieces: readonly Uint8Array[]): ReadableStream => {
+  const source: Bun.DirectUnderlyingSource = {
+    type: 'direct',
+    async pull(to) {
+      for (const piece of pieces) {
+        for (let at = 0; at < piece.byteLength; at += PART_BYTES) {
+          to.write(piece.subarray(at, at + PART_BYTES))
+          await to.flush()
+        }
+      }
+      to.end()
+    },
+  }
+  // The DOM's types, which stand before the runtime's, know no such source.
+  return new ReadableStream(source as object)
+}
 
 /** As it is given to what reads it at once. */
 export const forNow = (sent: Sent): string | Uint8Array<ArrayBuffer> => (sent instanceof Pieces ? sent.forNow() : sent)

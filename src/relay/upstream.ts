@@ -4,7 +4,7 @@ import { type ErrorOptions, GatewayError, type ProviderFailure, unavailable } fr
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
-import { forNow } from '../lib/pieces.ts'
+import { bodyOf } from '../lib/pieces.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { codeOf } from '../lib/system-code.ts'
 import { traceHeaders } from '../lib/trace-context.ts'
@@ -41,15 +41,18 @@ export const send = async (
   const { auth } = target.provider
   const { method = 'POST', url, body } = auth === 'google' ? (await vertex()).forVertex(target, outgoing) : outgoing
   const plain = requestHeaders(target, target.wire, client)
+  const proven = auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain
+  // What is given whole the runtime has copied when `fetch` returns.
+  const given = body === undefined ? undefined : bodyOf(body)
   const request = {
     method,
     headers: {
-      ...(auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain),
+      ...proven,
       ...(outgoing.contentType && { 'content-type': outgoing.contentType }),
       ...(outgoing.trace && traceHeaders(outgoing.trace)),
+      ...given?.headers,
     },
-    // The runtime has copied it when `fetch` returns.
-    ...(body === undefined ? {} : { body: forNow(body) }),
+    ...(given && { body: given.body }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.
     redirect: 'manual',
@@ -67,7 +70,7 @@ export const send = async (
   }
   try {
     // Other kept connections may be stale too.
-    return await relay.fetch(url, { ...request, ...(body && { body: forNow(body) }), keepalive: false })
+    return await relay.fetch(url, { ...request, ...(body && { body: bodyOf(body).body }), keepalive: false })
   } catch (error) {
     throw networkError(error, abort)
   }
