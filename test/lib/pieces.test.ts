@@ -1,6 +1,8 @@
 // Bytes put together where they are sent.
 
 import { describe, expect, test } from 'bun:test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { bodyOf, forNow, Pieces, type Sent, textOf } from '../../src/lib/pieces.ts'
 
@@ -54,6 +56,40 @@ test('the runtime has copied what it sends once fetch has returned', async () =>
   }
 })
 
+type Reading = { later?: boolean; never?: boolean }
+
+/** A server that answers each request once it has its head; `later`, `never`: when it reads on. */
+const startEager = async ({ later = false, never = false }: Reading) => {
+  const both = Promise.withResolvers<void>()
+  let heads = 0
+  let wanted = Number.POSITIVE_INFINITY
+  const server = createServer((request, response) => {
+    if (++heads >= wanted) both.resolve()
+    const isWhole = request.url === '/refuse'
+    if (request.url !== '/silent') {
+      response.writeHead(isWhole ? 429 : 200, isWhole ? { 'content-length': 2 } : {})
+      response.write(isWhole ? 'no' : 'begun')
+    }
+    if (isWhole) response.end()
+    if (request.url === '/stream') setImmediate(() => response.end(' ended'))
+    if (later) setImmediate(() => request.resume())
+    else if (!never) request.resume()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: (count: number): Promise<void> => {
+      wanted = count
+      if (heads >= wanted) both.resolve()
+      return both.promise
+    },
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
 describe('a large body', () => {
   const text = 'ខ្មែរ and more '.repeat(40_000)
   const bytes = new TextEncoder().encode(text)
@@ -92,36 +128,45 @@ describe('a large body', () => {
     },
   )
 
-  test('is given up where its provider answers before it has read it all, and leaves when its client does', async () => {
-    const open = Promise.withResolvers<void>()
-    const server = Bun.listen<undefined>({
-      ...{ port: 0, hostname: '127.0.0.1' },
-      socket: {
-        data(socket, data) {
-          socket.pause()
-          if (data.toString('latin1', 0, 20).includes('/refuse'))
-            socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno')
-          else open.resolve()
-        },
-      },
-    })
-    // More than any connection takes on its own.
-    const { headers } = bodyOf(new Uint8Array(50_000_000))
-    const ask = (path: string, signal?: AbortSignal) =>
-      fetch(`http://127.0.0.1:${server.port}/${path}`, {
-        ...{ method: 'POST', headers, body: bodyOf(new Uint8Array(50_000_000)).body },
-        ...(signal && { signal }),
-      })
+  test.each<[string, object]>([
+    ['reads on', {}],
+    ['reads on later', { later: true }],
+    ['reads no more', { never: true }],
+  ])('is answered where its provider answers at its head, and %s', async (_, how: Reading) => {
+    const server = await startEager(how)
     try {
-      const refused = await ask('refuse')
-      expect([refused.status, await refused.text()]).toEqual([413, 'no'])
-      const leaving = new AbortController()
-      const left = ask('silent', leaving.signal).catch((error) => error)
-      await open.promise
-      leaving.abort(new Error('gone'))
-      expect(await left).toEqual(new Error('gone'))
+      for (const [path, said] of [
+        ['refuse', [429, 'no']],
+        ['stream', [200, 'begun ended']],
+        // Over a kept connection, where there is one.
+        ['refuse', [429, 'no']],
+      ] as const) {
+        const { body, headers } = bodyOf(new Uint8Array(3_000_000))
+        const answer = await fetch(`${server.url}/${path}`, { method: 'POST', body, headers })
+        expect([answer.status, await answer.text()]).toEqual([...said])
+      }
     } finally {
-      server.stop(true)
+      server.stop()
+    }
+  })
+
+  test('is not sent on once its client has left', async () => {
+    const server = await startEager({ never: true })
+    try {
+      const leaving = new AbortController()
+      const left = ['silent', 'begun'].map((path) => {
+        // More than any connection takes on its own.
+        const { body, headers } = bodyOf(new Uint8Array(50_000_000))
+        return fetch(`${server.url}/${path}`, { method: 'POST', body, headers, signal: leaving.signal }).then(
+          (answer) => answer.text(),
+        )
+      })
+      await server.asked(2)
+      leaving.abort(new Error('gone'))
+      const gone = { status: 'rejected', reason: new Error('gone') }
+      expect(await Promise.allSettled(left)).toEqual([gone, gone] as PromiseSettledResult<string>[])
+    } finally {
+      server.stop()
     }
   })
 
