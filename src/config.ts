@@ -310,7 +310,8 @@ const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Rea
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    problems.push({ source, path: '', message: `the file cannot be read (${reasonOf(error)})` })
+    const todo = 'name one that this user may read, or write one with "sluice config init"'
+    problems.push({ source, path: '', message: `the file cannot be read (${reasonOf(error)}); ${todo}` })
     return { file: {}, source, path, faults: [] }
   }
   const parsed = parseYaml(text.replace(/^\uFEFF/, ''))

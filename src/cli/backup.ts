@@ -21,7 +21,8 @@ export const backup = command({
       config,
       'copy it with pg_dump, as "pg_dump --format=custom --file=sluice.dump" does with its address.',
     )
-    if (isAbsent(database)) throw failure(`There is no database in ${config.dataDir} to copy.`)
+    if (isAbsent(database))
+      throw failure(`There is no database in ${config.dataDir} to copy; name the folder of the server with --data.`)
     const file = resolve(io.cwd, args.file)
     const { backupStore } = await import('../store/sqlite/index.ts')
     backupStore(database, file)

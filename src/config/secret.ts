@@ -27,9 +27,12 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
     const path = resolve(directory, reference.slice('file:'.length))
     try {
       const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-      return value === '' ? { problem: `found file:${path}, but the file is empty` } : { value, literal: false }
+      return value === ''
+        ? { problem: `found file:${path}, but the file is empty; write the secret into it` }
+        : { value, literal: false }
     } catch (error) {
-      return { problem: `found file:${path}, but the file cannot be read (${reasonOf(error)})` }
+      const todo = 'name the file that holds the secret, for this user to read'
+      return { problem: `found file:${path}, but the file cannot be read (${reasonOf(error)}); ${todo}` }
     }
   }
   return { value: reference, literal: true }

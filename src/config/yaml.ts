@@ -15,12 +15,16 @@ export const parseYaml = (text: string): Parsed => {
   return { line: sound + 1, reason: whole.reason }
 }
 
+/** What mostly is the matter where the parser says no more than that. */
+const COMMON = 'see whether brackets and quotes are closed, and a text with a colon stands in quotes'
+
 const attempt = (text: string): { value: unknown } | { reason: string } => {
   try {
     return { value: Bun.YAML.parse(text) }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { reason: message.replace(/^YAML Parse error:\s*/, '') }
+    const reason = message.replace(/^YAML Parse error:\s*/, '')
+    return { reason: reason.startsWith('Unexpected') ? `${reason}; ${COMMON}` : reason }
   }
 }
 

@@ -156,7 +156,7 @@ describe('serve', () => {
     ],
     [
       ['--data', '/dev/null/deep/data'],
-      'The database /dev/null/deep/data/sluice.db has no folder: a file is in its place.',
+      'The database /dev/null/deep/data/sluice.db has no folder: a file is in its place; choose another data directory.',
     ],
     [
       ['--data', '/proc/none'],

@@ -346,7 +346,9 @@ describe('backup and restore', () => {
     expect(await said('/proc/none/copy.db')).toBe(
       'The folder of the copy /proc/none/copy.db cannot be made; choose another place.',
     )
-    expect(await said(`${path}/copy.db`)).toBe(`The copy ${path}/copy.db has no folder: a file is in its place.`)
+    expect(await said(`${path}/copy.db`)).toBe(
+      `The copy ${path}/copy.db has no folder: a file is in its place; choose another place.`,
+    )
     expect(await refusalOf(() => restoreStore(path, '/proc/none/sluice.db'))).toBe(
       'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
     )

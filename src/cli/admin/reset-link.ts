@@ -66,7 +66,9 @@ const theOne = async (store: Store, name: string | undefined): Promise<Member> =
   if (name !== undefined) {
     const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
     if (found !== undefined) return found
-    throw failure(`There is no member "${name}"${members.length === 0 ? '' : `; there are: ${named(members)}`}.`)
+    const known =
+      members.length === 0 ? 'nobody has used the setup link of "sluice serve" yet' : `there are: ${named(members)}`
+    throw failure(`There is no member "${name}"; ${known}.`)
   }
   const admins = members.filter(({ role, active }) => role === 'admin' && active)
   const [only] = admins

@@ -44,8 +44,8 @@ export const restoreStore = (copy: string, named: string): void => {
   const [file, path] = [followLinks(copy), followLinks(named)]
   undoSetAside(path)
   if (!existsSync(file) || !statSync(file).isFile() || statSync(file).size === 0)
-    throw storeError(`There is no backup at ${file}.`)
-  checkFile(file, { thorough: true })
+    throw storeError(`There is no backup at ${file}; name a file that "sluice backup" has made.`)
+  checkFile(file, 'copy')
   makeFolder(path, 'database')
   const unlock = lockServer(path)
   const source = new Database(file, { readonly: true })
@@ -66,7 +66,7 @@ const copyTo = (db: Database, partial: string, file: string, database?: string):
   try {
     createPrivate(partial, database)
     vacuumInto(db, partial)
-    checkFile(partial, { thorough: true })
+    checkFile(partial, 'copy')
     syncFile(partial)
     if (database !== undefined) setAside(database)
     renameSync(partial, file)

@@ -11,17 +11,17 @@ const MAGIC = 'SQLite format 3\0'
 /** Up to this size every page is checked, in some ten milliseconds; above it, only the ends of each table. */
 const FULL_CHECK_BYTES = 16 * 1024 * 1024
 
-/** Throws a StoreError. A missing or empty file passes: it will be created. `thorough` reads every page, however many. */
-export const checkFile = (path: string, options: { thorough?: boolean } = {}): void => {
+/** Throws a StoreError. A missing or empty file passes: it will be created. `kind` copy: every page is read, however many. */
+export const checkFile = (path: string, kind: FileKind = 'database'): void => {
   if (!existsSync(path)) return
   let db: Database | undefined
   try {
     const { size } = statSync(path)
     if (size === 0) return
-    checkHeader(path, size)
+    checkHeader(path, size, kind)
     db = openAsIs(path)
     checkSchema(db, path)
-    checkPages(db, path, options.thorough === true || size <= FULL_CHECK_BYTES)
+    checkPages(db, path, kind === 'copy' || size <= FULL_CHECK_BYTES)
   } catch (cause) {
     throw toStoreError(path, cause)
   } finally {
@@ -83,6 +83,11 @@ export type FileKind = 'database' | 'copy'
 
 const ELSEWHERE: Record<FileKind, string> = { database: 'choose another data directory', copy: 'choose another place' }
 
+const INSTEAD: Record<FileKind, string> = {
+  database: 'move it away, or put a copy in its place with "sluice restore FILE"',
+  copy: 'name a file that "sluice backup" has made',
+}
+
 const FULL = /^(ENOSPC|SQLITE_(FULL|IOERR_SHMSIZE))/
 
 /** Whether this failed because the disk is full. */
@@ -91,7 +96,10 @@ export const isFull = (cause: unknown): boolean => FULL.test(codeOf(cause))
 const REFUSALS: [RegExp, (path: string, what: FileKind) => string][] = [
   [/^EISDIR$/, (path, what) => `There is a folder at ${path}, where the ${what} should be; ${ELSEWHERE[what]}.`],
   [/^(ENOENT|ENAMETOOLONG)$/, (path, what) => `The folder of the ${what} ${path} cannot be made; ${ELSEWHERE[what]}.`],
-  [/^(EEXIST|ENOTDIR)$/, (path, what) => `The ${what} ${path} has no folder: a file is in its place.`],
+  [
+    /^(EEXIST|ENOTDIR)$/,
+    (path, what) => `The ${what} ${path} has no folder: a file is in its place; ${ELSEWHERE[what]}.`,
+  ],
   [
     /^(EACCES|EPERM|EROFS|ELOOP|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
     (path, what) =>
@@ -103,7 +111,7 @@ const REFUSALS: [RegExp, (path: string, what: FileKind) => string][] = [
 
 const BUSY = /^SQLITE_(BUSY|LOCKED)/
 
-const checkHeader = (path: string, size: number): void => {
+const checkHeader = (path: string, size: number, kind: FileKind): void => {
   const header = Buffer.alloc(100)
   const file = openSync(path, 'r')
   let length: number
@@ -113,7 +121,7 @@ const checkHeader = (path: string, size: number): void => {
     closeSync(file)
   }
   if (length < 100 || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw storeError(`The file ${path} is not a database of sluice, or its beginning is damaged.`)
+    throw storeError(`The file ${path} is not a database of sluice, or its beginning is damaged; ${INSTEAD[kind]}.`)
   }
   // A page size of 65,536 is written as 1. Pages still in the write-ahead log, or of a change that was cut off, may be
   // missing from the file.
