@@ -7,8 +7,10 @@ import type { Calendar } from '../../lib/calendar.ts'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
 import { lately } from '../reading/lately.ts'
 import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
+import { isByOwner } from '../reading/spending.ts'
 import { type AnswerOf, type QueryOf, readingsOfSums } from '../reading/sums.ts'
 import { ormOf } from './orm.ts'
+import { seriesByOwner } from './owned.ts'
 import { readNow, WORDS } from './reading.ts'
 import { endBefore, lastRow, REFUSALS, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS } from './schema.ts'
@@ -43,7 +45,8 @@ export const answerBeside = <N extends keyof Insight>(
 export const insightQueries = (db: Database, orm: BunSQLiteDatabase, calendar: Calendar): InsightQueries => {
   const sums = readingsOfSums(calendar, WORDS)
   return {
-    series: (query) => readNow(db, sums.series(query)),
+    series: (query) =>
+      isByOwner(query.by) ? seriesByOwner(db, { ...query, by: query.by }, calendar) : readNow(db, sums.series(query)),
     shares: (query) => readNow(db, sums.shares(query)),
     usage: (query) => readNow(db, sums.usage(query)),
     topKeys: (query) => readNow(db, sums.topKeys(query)),
