@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { PDF, PICTURE_URL, PIXEL } from './stories/parts.ts'
-import type { Answer, Ask, Figures, Piece, Shown, Tool, Turn } from './story.ts'
+import type { Answer, Ask, Figures, Said, Shown, Tool, Turn } from './story.ts'
 
 const text = fc.oneof(
   fc.constantFrom(
@@ -38,17 +38,17 @@ const figures: fc.Arbitrary<Figures> = fc
   })
   .chain((usage) => fc.nat(usage.output).map((reasoning) => ({ ...usage, reasoning })))
 
-const thought = text.map((said): Piece => ({ thought: said.trim() === '' ? 'Hm.' : said }))
+const thought = text.map((said): Said => ({ thought: said.trim() === '' ? 'Hm.' : said }))
 const calls = fc
   .array(fc.record({ name: names, input: inputs }), { maxLength: 3 })
-  .map((list) => list.map(({ name, input }, at): Piece => ({ call: `call_${at}`, name, input })))
+  .map((list) => list.map(({ name, input }, at): Said => ({ call: `call_${at}`, name, input })))
 
 /** Answers that every wire can express: a thought, a text, calls, in this order. */
 export const answer: fc.Arbitrary<Answer> = fc
   .record({
     thoughts: fc.array(thought, { maxLength: 1 }),
     texts: fc.array(
-      text.filter((said) => said.trim() !== '').map((said): Piece => ({ text: said })),
+      text.filter((said) => said.trim() !== '').map((said): Said => ({ text: said })),
       { maxLength: 1 },
     ),
     calls,
@@ -92,11 +92,11 @@ const turn = (pictures: boolean): fc.Arbitrary<Turn> =>
         parts: fc
           .tuple(
             fc.array(
-              text.map((said): Piece => ({ text: said })),
+              text.map((said): Said => ({ text: said })),
               { maxLength: 1 },
             ),
             fc.array(
-              fc.record({ call: ids, name: names, input: inputs }).map((call): Piece => call),
+              fc.record({ call: ids, name: names, input: inputs }).map((call): Said => call),
               { maxLength: 2 },
             ),
           )
@@ -149,10 +149,10 @@ const paired = (turns: Turn[]): Turn[] => {
 }
 
 const plain = fc.constantFrom('Hello.', 'two\nlines', '"q" \\ b', '👩🏽‍🚀 Grüße', 'data: x\n\n', '\u2028', 'a')
-const untidyPiece: fc.Arbitrary<Piece> = fc.oneof(
-  plain.map((said): Piece => ({ text: said })),
-  plain.map((said): Piece => ({ thought: said.replaceAll('\n', ' ') })),
-  fc.record({ name: names, input: inputs }).map(({ name, input }): Piece => ({ call: '', name, input })),
+const untidyPiece: fc.Arbitrary<Said> = fc.oneof(
+  plain.map((said): Said => ({ text: said })),
+  plain.map((said): Said => ({ thought: said.replaceAll('\n', ' ') })),
+  fc.record({ name: names, input: inputs }).map(({ name, input }): Said => ({ call: '', name, input })),
 )
 
 /** Answers with their pieces in any order, for sloppy vendors. */
@@ -164,7 +164,7 @@ export const untidyAnswer: fc.Arbitrary<Answer> = fc
     usage: figures,
   })
   .map(({ pieces, refusal, cut, usage }): Answer => {
-    const numbered = pieces.map((piece, at): Piece => ('call' in piece ? { ...piece, call: `call_${at}` } : piece))
+    const numbered = pieces.map((piece, at): Said => ('call' in piece ? { ...piece, call: `call_${at}` } : piece))
     const calls = pieces.some((piece) => 'call' in piece)
     const refused = refusal !== undefined && !calls && cut === undefined
     return {

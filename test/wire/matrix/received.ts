@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-import type { Ask, Lines, Piece, Shown } from './story.ts'
+import type { Ask, Lines, Said, Shown } from './story.ts'
 
 const callLine = (name: string, input: string): string => `call ${name} ${canonical(input)}`
 /** Arguments without differences in white space. */
@@ -28,7 +28,7 @@ const shownLine = (part: Shown): string => {
   if ('pdf' in part) return `pdf ${part.pdf}`
   return 'file' in part ? `text ${part.file}` : `text ${part.text}`
 }
-const saidLine = (piece: Piece): string[] => {
+const saidLine = (piece: Said): string[] => {
   if ('call' in piece) {
     const name = piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`
     return [callLine(name, piece.input)]

@@ -18,18 +18,21 @@ type Own = { own?: JsonObject }
 /** `of`: the id of the call. */
 export type Result = { result: Shown[]; of: string; failed?: true } & Own
 
-/** A piece of what a model said. `input` is the arguments' JSON text, or free text for a `custom` tool. */
-export type Piece =
+/** What a model said, as a history may hold it. `input` is the arguments' JSON text, or free text for a `custom` tool. */
+export type Said =
   | { text: string; cites?: string[] }
   | { refusal: string }
   | { thought: string; seal?: string }
   /** `heard`: the name that the model writes for the tool. */
   | ({ call: string; name: string; input: string; custom?: true; namespace?: string; heard?: string } & Own)
 
+/** A piece of an answer: also a search of the vendor's own with the pages that it found, and a PNG in base64. */
+export type Piece = Said | { search: string; found: string[] } | { drawn: string }
+
 export type Turn =
   | { role: 'system'; parts: Shown[] }
   | { role: 'user'; parts: (Shown | Result)[] }
-  | { role: 'assistant'; parts: Piece[] }
+  | { role: 'assistant'; parts: Said[] }
 
 export type Tool = {
   name: string

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
 import { openaiAnswered } from '../../../support/answered.ts'
-import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
+import type { Ask, ClientView, Said, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
   if ('imageUrl' in part) return { type: 'image_url', image_url: { url: part.imageUrl } }
@@ -32,7 +32,7 @@ const messages = (turn: Turn): JsonObject[] => {
   ]
 }
 
-const assistant = (pieces: Piece[]): JsonObject => {
+const assistant = (pieces: Said[]): JsonObject => {
   const text = pieces.flatMap((piece) => ('text' in piece ? [piece.text] : [])).join('')
   const thought = pieces.flatMap((piece) => ('thought' in piece ? [piece.thought] : [])).join('')
   const calls = pieces.filter((piece) => 'call' in piece)
@@ -113,15 +113,18 @@ const withMarks = (whole: JsonObject, text: string): JsonObject => {
   let thought = ''
   const annotations: Json[] = []
   const details: Json[] = []
+  const images: Json[] = []
   for (const line of text.split('\n')) {
     if (!line.startsWith('data: {')) continue
     const delta = JSON.parse(line.slice('data: '.length)).choices?.[0]?.delta ?? {}
     if (typeof delta.reasoning_content === 'string') thought += delta.reasoning_content
     if (Array.isArray(delta.annotations)) annotations.push(...delta.annotations)
+    if (Array.isArray(delta.images)) images.push(...delta.images)
     if (Array.isArray(delta.reasoning_details)) details.push(...delta.reasoning_details)
   }
   if (thought !== '') message.reasoning_content = thought
   if (annotations.length > 0) message.annotations = annotations
+  if (images.length > 0) message.images = images
   if (details.length > 0) message.reasoning_details = details
   return whole
 }
@@ -133,6 +136,7 @@ export const viewOf = (body: JsonObject): ClientView => {
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
   const cites = Array.isArray(message.annotations) ? message.annotations.filter(isObject) : []
+  const images = Array.isArray(message.images) ? message.images.filter(isObject) : []
   return {
     ...(message.reasoning_content == null ? {} : { thought: message.reasoning_content }),
     content: message.content || null,
@@ -141,6 +145,9 @@ export const viewOf = (body: JsonObject): ClientView => {
     ...(cites.length === 0
       ? {}
       : { cites: cites.map(({ url_citation: cited }) => (isObject(cited) ? (cited.url ?? null) : null)) }),
+    ...(images.length === 0
+      ? {}
+      : { drawn: images.map(({ image_url: held }) => (isObject(held) ? (held.url ?? null) : null)) }),
     finish: choice?.finish_reason ?? null,
     usage: {
       prompt: usage.prompt_tokens ?? 0,

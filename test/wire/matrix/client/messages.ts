@@ -3,7 +3,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { isObject, type JsonObject } from '../../../../src/ir/json.ts'
 import { exactly } from '../exact.ts'
-import type { Ask, ClientView, Piece, Result, Shown, Tool } from '../story.ts'
+import type { Ask, ClientView, Result, Said, Shown, Tool } from '../story.ts'
 
 const cached = (part: Shown): JsonObject =>
   'cached' in part && part.cached ? { cache_control: { type: 'ephemeral' } } : {}
@@ -28,7 +28,7 @@ const result = ({ of, result: parts, failed }: Result): JsonObject => ({
   ...(failed ? { is_error: true } : {}),
 })
 
-const said = (piece: Piece): JsonObject => {
+const said = (piece: Said): JsonObject => {
   if ('call' in piece) return { type: 'tool_use', id: piece.call, name: piece.name, input: exactly(piece.input) }
   if ('thought' in piece) return { type: 'thinking', thinking: piece.thought, signature: piece.seal ?? '' }
   return { type: 'text', text: 'refusal' in piece ? piece.refusal : piece.text }
@@ -129,6 +129,12 @@ const tellBlock = (block: JsonObject): JsonObject => {
         text: block.text ?? null,
         ...(cites.length > 0 ? { cites: cites.map(({ url }) => url ?? null) } : {}),
       }
+    }
+    case 'server_tool_use':
+      return { type, input: block.input ?? null }
+    case 'web_search_tool_result': {
+      const pages = Array.isArray(block.content) ? block.content.filter(isObject) : []
+      return { type, pages: pages.map(({ url }) => url ?? null) }
     }
     default:
       return block

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
 import { openaiAnswered } from '../../../support/answered.ts'
-import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
+import type { Ask, ClientView, Said, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
   if ('imageUrl' in part) return { type: 'input_image', detail: 'auto', image_url: part.imageUrl }
@@ -45,7 +45,7 @@ const items = (turn: Turn, custom: Set<string>): JsonObject[] => {
   ]
 }
 
-const said = (piece: Piece): JsonObject => {
+const said = (piece: Said): JsonObject => {
   if ('call' in piece) {
     const { call, name, input, custom, namespace, own } = piece
     if (own !== undefined) return { call_id: call, ...own }
@@ -168,6 +168,13 @@ const tellItem = (item: JsonObject): JsonObject => {
     case 'shell_call':
     case 'apply_patch_call':
       return { type, does: item.action ?? item.operation ?? null }
+    case 'web_search_call': {
+      const { query = null, sources } = isObject(item.action) ? item.action : {}
+      const pages = Array.isArray(sources) ? sources.filter(isObject).map(({ url }) => url ?? null) : []
+      return { type, query, pages }
+    }
+    case 'image_generation_call':
+      return { type, drawn: item.result ?? null }
     case 'tool_search_call':
       return { type, execution: item.execution ?? null, searches: item.arguments ?? null }
     default:

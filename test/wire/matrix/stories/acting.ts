@@ -1,15 +1,15 @@
 // Stories of tools: calls, their arguments, their results.
 
-import type { Ask, Piece, Shown, Story } from '../story.ts'
+import type { Ask, Said, Shown, Story } from '../story.ts'
 import { clock, PDF, PIXEL, says, user, weather } from './parts.ts'
 
 const asks = (text: string, more: Partial<Ask> = {}): Ask => ({ turns: [user(text)], tools: [weather, clock], ...more })
-const call = (id: string, place: string): Piece => ({
+const call = (id: string, place: string): Said => ({
   call: id,
   name: 'get_weather',
   input: JSON.stringify({ place }),
 })
-const calls = (...pieces: Piece[]): Story['answer'] => ({
+const calls = (...pieces: Said[]): Story['answer'] => ({
   pieces,
   finish: 'calls',
   usage: { input: 80, output: 24 },

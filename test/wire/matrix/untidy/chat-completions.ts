@@ -44,7 +44,7 @@ export const frames = (answer: Answer, dice: Dice): { data: string }[] => {
     if ('call' in piece) calls.push(piece)
     else if ('thought' in piece) for (const text of dice.cut(piece.thought)) delta(thinking(text, dice))
     else if ('refusal' in piece) for (const refusal of dice.cut(piece.refusal)) delta({ refusal, content: null })
-    else
+    else if ('text' in piece)
       for (const content of dice.cut(piece.text))
         delta({ content: dice.one<string | JsonObject[]>(content, [{ type: 'text', text: content }]) })
   }

@@ -40,6 +40,14 @@ const annotations = (answer: Answer): JsonObject[] =>
     'text' in piece ? (piece.cites ?? []).map((url) => annotation(url, piece.text.length)) : [],
   )
 
+/** As aggregators give them. */
+const picturesOf = (answer: Answer): JsonObject[] =>
+  answer.pieces.flatMap((piece) =>
+    'drawn' in piece
+      ? [{ type: 'image_url', image_url: { url: `data:image/png;base64,${piece.drawn}` }, index: 0 }]
+      : [],
+  )
+
 const detailsOf = (answer: Answer): JsonObject[] =>
   answer.pieces.flatMap((piece) =>
     'thought' in piece && piece.seal !== undefined
@@ -66,6 +74,8 @@ export const body = (answer: Answer): JsonObject => {
   const details = detailsOf(answer)
   if (details.length > 0) message.reasoning_details = details
   if (calls.length > 0) message.tool_calls = calls.map(call)
+  const images = picturesOf(answer)
+  if (images.length > 0) message.images = images
   return {
     ...head,
     object: 'chat.completion',
@@ -95,7 +105,8 @@ export const stream = (answer: Answer): string => {
       if (reasoning_details.length > 0) out.push(chunk({ reasoning_details }))
     } else if ('refusal' in piece) out.push(...pieces(piece.refusal).map((text) => chunk({ refusal: text })))
     else if ('text' in piece) out.push(...pieces(piece.text).map((text) => chunk({ content: text })))
-    else calls.push(callChunks(piece, calls.length).map((one) => chunk({ tool_calls: [one] })))
+    else if ('drawn' in piece) out.push(chunk({ images: picturesOf({ ...answer, pieces: [piece] }) }))
+    else if ('call' in piece) calls.push(callChunks(piece, calls.length).map((one) => chunk({ tool_calls: [one] })))
   }
   out.push(...(answer.overlap ? mixed(calls) : calls.flat()))
   const cited = annotations(answer)

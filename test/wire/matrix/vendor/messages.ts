@@ -33,7 +33,31 @@ const parsed = (input: string): JsonObject => {
   }
 }
 
-const block = (piece: Piece): JsonObject => {
+/** A search is a block of its call and one of what it found. */
+type Told = Exclude<Piece, { search: string } | { drawn: string }> | { asked: string } | { pages: string[] }
+const toldIn = ({ pieces }: Answer): Told[] =>
+  pieces.flatMap((piece): Told[] => {
+    if ('drawn' in piece) return []
+    return 'search' in piece ? [{ asked: piece.search }, { pages: piece.found }] : [piece]
+  })
+
+const SEARCH = 'srvtoolu_01Vendor'
+
+const page = (url: string): JsonObject => ({
+  ...{ type: 'web_search_result', url, title: 'A page', encrypted_content: 'c2VhbGVk', page_age: null },
+})
+
+const block = (piece: Told): JsonObject => {
+  if ('asked' in piece)
+    return {
+      ...{ type: 'server_tool_use', id: SEARCH, name: 'web_search', input: { query: piece.asked } },
+      caller: { type: 'direct' },
+    }
+  if ('pages' in piece)
+    return {
+      ...{ type: 'web_search_tool_result', tool_use_id: SEARCH, content: piece.pages.map(page) },
+      caller: { type: 'direct' },
+    }
   if ('call' in piece) {
     const name = piece.heard ?? (piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`)
     const input = piece.custom ? { input: piece.input } : parsed(piece.input)
@@ -63,7 +87,7 @@ export const body = (answer: Answer): JsonObject => ({
   type: 'message',
   role: 'assistant',
   model: 'up',
-  content: answer.pieces.map(block),
+  content: toldIn(answer).map(block),
   container: null,
   ...stop(answer),
   usage: usage(answer.usage),
@@ -96,7 +120,7 @@ export const stream = (answer: Answer): string => {
       },
     }),
   ]
-  answer.pieces.forEach((piece, index) => {
+  toldIn(answer).forEach((piece, index) => {
     const { start, deltas } = parts(piece)
     out.push(typed({ type: 'content_block_start', index, content_block: start }))
     if (index === 0) out.push('event: ping\ndata: {"type": "ping"}\n\n')
@@ -114,8 +138,14 @@ export const stream = (answer: Answer): string => {
   return out.join('')
 }
 
-const parts = (piece: Piece): { start: JsonObject; deltas: JsonObject[] } => {
+const parts = (piece: Told): { start: JsonObject; deltas: JsonObject[] } => {
   const whole = block(piece)
+  if ('pages' in piece) return { start: whole, deltas: [] }
+  if ('asked' in piece) {
+    const texts = ['', ...pieces(JSON.stringify(whole.input))]
+    const deltas = texts.map((text) => ({ type: 'input_json_delta', partial_json: text }))
+    return { start: { ...whole, input: {} }, deltas }
+  }
   if ('call' in piece) {
     const input = piece.custom ? JSON.stringify({ input: piece.input }) : piece.input
     const deltas = input === '{}' ? [''] : ['', ...pieces(input)]

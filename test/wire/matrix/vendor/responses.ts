@@ -48,6 +48,13 @@ const item = (piece: Piece, index: number, cut: boolean): JsonObject => {
       ? { id: `ctc_Vendor${index}`, type: 'custom_tool_call', status, input, ...named }
       : { id: `fc_Vendor${index}`, type: 'function_call', status, arguments: input, ...named }
   }
+  if ('search' in piece) {
+    const sources = piece.found.map((url) => ({ type: 'url', url }))
+    const action = { type: 'search', query: piece.search, queries: [piece.search], sources }
+    return { id: `ws_Vendor${index}`, type: 'web_search_call', status, action }
+  }
+  if ('drawn' in piece)
+    return { id: `ig_Vendor${index}`, type: 'image_generation_call', status, result: piece.drawn, output_format: 'png' }
   return { id: `msg_Vendor${index}`, type: 'message', status, role: 'assistant', content: [content(piece)] }
 }
 
@@ -112,6 +119,8 @@ export const stream = (answer: Answer): string => {
     const done = output[output_index] ?? {}
     if ('call' in piece && piece.own !== undefined) calls.push(ownEvents(done, output_index))
     else if ('call' in piece) calls.push(callEvents(done, output_index, piece.custom === true))
+    else if ('search' in piece) said.push(...hostedEvents(done, output_index, 'web_search_call', 'searching'))
+    else if ('drawn' in piece) said.push(...hostedEvents(done, output_index, 'image_generation_call', 'generating'))
     else said.push(...('thought' in piece ? thoughtEvents(done, output_index) : messageEvents(done, output_index)))
   })
   return write([
@@ -164,6 +173,20 @@ const callEvents = (done: JsonObject, output_index: number, custom: boolean): Js
     { type: 'response.output_item.added', output_index, item: { ...done, status: 'in_progress', [member]: '' } },
     ...pieces(String(done[member])).map((delta) => ({ type: `${kind}.delta`, ...place, delta })),
     { type: `${kind}.done`, ...place, [member]: String(done[member]) },
+    { type: 'response.output_item.done', output_index, item: done },
+  ]
+}
+
+/** Of a tool that the vendor runs. */
+const hostedEvents = (done: JsonObject, output_index: number, kind: string, does: string): JsonObject[] => {
+  const { result, ...begun } = done
+  const place = { item_id: String(done.id), output_index }
+  const item = { ...begun, status: 'in_progress', ...(result === undefined ? {} : { result: null }) }
+  return [
+    { type: 'response.output_item.added', output_index, item },
+    { type: `response.${kind}.in_progress`, ...place },
+    { type: `response.${kind}.${does}`, ...place },
+    { type: `response.${kind}.completed`, ...place },
     { type: 'response.output_item.done', output_index, item: done },
   ]
 }
