@@ -34,6 +34,9 @@ export type Memory = {
 /** What events take longer than without anything between, in microseconds, round by round. */
 export type Delay = { p50Us: Spread; p99Us: Spread; events: number }
 
+/** A server under small chats: flat out, and at half of what one process manages. `cpuUs`: of all its processes. */
+export type Crew = { perSecond: Spread; cpuUs: Spread; halfCpuUs: Spread; p99Us: Spread; residentKb: number }
+
 export type Figures = {
   date: string
   machine: { cores: number; cpu: string; os: string; bun: string; pinned: boolean }
@@ -54,6 +57,7 @@ export type Figures = {
   delay?: { streams: number; bare: Delay; gateway: Delay; translated: Delay }
   /** `perStreamKb`: the median while they open and are busy. */
   crowd?: { streams: number; eventsPerSecond: number; p50Us: number; p99Us: number; perStreamKb: number }
+  workers?: { workers: number; halfPerSecond: number; one: Crew; several: Crew }
   translation?: { bodyBytes: number; tools: number; gatewayUs: number; bareUs: number }
 }
 

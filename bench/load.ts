@@ -2,7 +2,7 @@
 
 import autocannon from 'autocannon'
 import type { Ask, Completeness, Job, JobResult, Load } from './job.ts'
-import { holdStreams, readDelays, readStreams } from './streams.ts'
+import { ascending, holdStreams, quantile, readDelays, readStreams } from './streams.ts'
 
 const readJson = async (ask: Ask, connections: number, windowMs: number, complete: Completeness): Promise<Load> => {
   const result = await autocannon({
@@ -25,6 +25,41 @@ const readJson = async (ask: Ask, connections: number, windowMs: number, complet
     bytes: result.throughput.total,
     elapsedMs: result.finish.getTime() - result.start.getTime(),
     p50Us: 0,
+    p99Us: 0,
+  }
+}
+
+const TICK_MS = 1
+
+/** What is asked for in the window is read to its end. */
+const readSteady = async (ask: Ask, perSecond: number, windowMs: number, complete: Completeness): Promise<Load> => {
+  const times: number[] = []
+  const asked: Promise<void>[] = []
+  let bytes = 0
+  const one = async (): Promise<void> => {
+    const sent = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${ask.port}${ask.path}`, {
+      ...{ method: 'POST', body: ask.body },
+      headers: { 'content-type': 'application/json', ...ask.headers },
+    })
+    const body = await answer.text()
+    const weight = Buffer.byteLength(body)
+    if (answer.status !== 200 || weight < complete.bytes || !body.endsWith(complete.tail))
+      throw new Error(`${ask.path} answered ${answer.status}: ${body.slice(0, 400)}`)
+    times.push((performance.now() - sent) * 1000)
+    bytes += weight
+  }
+  const began = performance.now()
+  for (let now = began; now - began < windowMs; now = performance.now()) {
+    const due = Math.floor(((now - began) / 1000) * perSecond)
+    while (asked.length < due) asked.push(one())
+    await Bun.sleep(TICK_MS)
+  }
+  await Promise.all(asked)
+  ascending(times)
+  return {
+    ...{ answers: times.length, bytes, elapsedMs: windowMs },
+    ...{ p50Us: quantile(times, 0.5), p99Us: quantile(times, 0.99) },
   }
 }
 
@@ -36,6 +71,8 @@ const perform = async (job: Job): Promise<JobResult> => {
       return { kind: 'load', load: await readJson(job.ask, job.connections, job.windowMs, job.complete) }
     case 'stream':
       return { kind: 'load', load: await readStreams(job.ask, job.connections, job.windowMs, job.complete) }
+    case 'steady':
+      return { kind: 'load', load: await readSteady(job.ask, job.perSecond, job.windowMs, job.complete) }
     case 'pace':
       return { kind: 'delays', delays: await readDelays(job.ask, job.connections, job.windowMs) }
     case 'hold':

@@ -67,6 +67,16 @@ export const cpuUs = (pid: number): number => {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000
 }
 
+/** A process and all that it has started. */
+const family = (pid: number): number[] => [
+  pid,
+  ...proc(pid, `task/${pid}/children`).split(' ').map(Number).filter(Boolean).flatMap(family),
+]
+
+/** Of a process and all that it has started. */
+export const overFamily = (pid: number, read: (pid: number) => number): number =>
+  family(pid).reduce((total, one) => total + read(one), 0)
+
 /** Resident memory of a process in KiB; 0 where there is no /proc. */
 export const residentKb = (pid: number): number => Number(/^VmRSS:\s*(\d+)/m.exec(proc(pid, 'status'))?.[1] ?? 0)
 

@@ -1,6 +1,6 @@
 // Figures as text: the table on stdout and docs/benchmarks.md.
 
-import { BARS, type CaseFigures, type Delay, type Figures, type Memory, type Spread } from './figures.ts'
+import { BARS, type CaseFigures, type Crew, type Delay, type Figures, type Memory, type Spread } from './figures.ts'
 
 const fixed = (value: number, digits = 2): string => value.toFixed(digits)
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
@@ -125,7 +125,26 @@ const translationRow = (one: NonNullable<Figures['translation']>): string[] => [
   verdict(one.gatewayUs <= BARS.translatedMs * 1000),
 ]
 
-/** The figures as one or two tables. */
+const CREW_HEAD = ['Small chat', 'Answers/s', 'CPU µs', 'CPU µs at half load', 'p99 ms there', 'Resident MB']
+
+const crewRows = ({ workers, one, several }: NonNullable<Figures['workers']>): string[][] => {
+  const row = (name: string, { perSecond, cpuUs, halfCpuUs, p99Us, residentKb }: Crew): string[] => [
+    name,
+    whole(perSecond.median),
+    `${whole(cpuUs.median)} (${range(cpuUs, 0)})`,
+    `${whole(halfCpuUs.median)} (${range(halfCpuUs, 0)})`,
+    `${fixed(p99Us.median / 1000, 1)} (${fixed(p99Us.min / 1000, 1)}–${fixed(p99Us.max / 1000, 1)})`,
+    whole(residentKb / 1024),
+  ]
+  const ratio = (of: keyof Omit<Crew, 'residentKb'>): string => fixed(several[of].median / (one[of].median || 1))
+  return [
+    row('one process', one),
+    row(`--workers ${workers}, all its processes`, several),
+    ['ratio', ratio('perSecond'), ratio('cpuUs'), ratio('halfCpuUs'), ratio('p99Us'), ''],
+  ]
+}
+
+/** The figures as one or more tables. */
 export const tables = (figures: Figures): string => {
   const rows = [
     ...(figures.start ? startRows(figures.start) : []),
@@ -138,6 +157,7 @@ export const tables = (figures: Figures): string => {
   return [
     ...(figures.cases.length > 0 ? [table(CASE_HEAD, figures.cases.map(caseRow))] : []),
     ...(against.length > 0 ? [table(AGAINST_HEAD, against)] : []),
+    ...(figures.workers ? [table(CREW_HEAD, crewRows(figures.workers))] : []),
     ...(rows.length > 0 ? [table(['Measure', 'Gateway', 'Bare proxy', 'Bar', 'Reached'], rows)] : []),
   ].join('\n\n')
 }
@@ -183,6 +203,8 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
   proxy relays the provider's own bytes untranslated.
 - g is c for a model that the configuration adds, of which only the id, the limits and the provider are said. h has
   four screenshots in base64 in its last turn; in f nothing but the opening names the conversation.
+- With \`--workers\` nothing is pinned: client, provider and all processes share the cores. "Half load" is half of what one
+  process managed in the same run.
 - Added per event: from the provider's write to the client's read, less the same without anything between; each of
   ${figures.delay?.streams ?? 200} streams carries 20 events a second, each of ${figures.crowd?.streams ?? 2000} carries ${figures.crowd?.eventsPerSecond ?? 5}.
 
@@ -191,7 +213,7 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 \`\`\`
 bun run bench                     # everything, about four minutes; writes this file
 bun run bench --quick             # about one minute, writes nothing
-bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation
+bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation, workers
 bun run bench --against FILE      # another build in the same rounds: CPU time per answer beside its
 bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary

@@ -31,10 +31,11 @@ import {
   temporaryFolder,
 } from './processes.ts'
 import { circumstances, document, tables } from './report.ts'
+import { measureWorkers } from './workers.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
-const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'translation'] as const
+const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'workers', 'translation'] as const
 /** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
 const CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 type Section = (typeof SECTIONS)[number]
@@ -196,6 +197,9 @@ const measure = async (): Promise<Figures> => {
     })
     await section('crowd', 'crowd', async () => {
       figures.crowd = await measureCrowd(bench)
+    })
+    await section('workers', 'workers', async () => {
+      figures.workers = await measureWorkers(bench, () => prepare(gatewayCommand(), provider.port))
     })
   }
   const bare = await startBare(provider.port, manner)

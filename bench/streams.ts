@@ -57,9 +57,9 @@ const connect = async (port: number, reading: Reading, lost: (why: string) => vo
 }
 
 const microseconds = (): number => Bun.nanoseconds() / 1000
-const quantile = (sorted: number[], q: number): number =>
+export const quantile = (sorted: number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0
-const ascending = (values: number[]): number[] => values.sort((a, b) => a - b)
+export const ascending = (values: number[]): number[] => values.sort((a, b) => a - b)
 
 const refuse = (head: string): string | undefined =>
   head.startsWith('HTTP/1.1 200 ') ? undefined : `200 expected, found ${head.slice(0, 400)}`
@@ -82,7 +82,10 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
       clearTimeout(timer)
       for (const connection of open) connection.close()
       if (error) reject(error)
-      else resolve({ ...load, elapsedMs: windowMs, p50Us: quantile(ascending(times), 0.5) })
+      else {
+        ascending(times)
+        resolve({ ...load, elapsedMs: windowMs, p50Us: quantile(times, 0.5), p99Us: quantile(times, 0.99) })
+      }
     }
     const fail = (why: string): void => finish(new Error(`${ask.path}: ${why}`))
     const timer = setTimeout(() => fail('answers did not end in time'), windowMs + DRAIN_MS)

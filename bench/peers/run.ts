@@ -4,7 +4,6 @@
 //   --gateway name=…,port=…,key=…,messages=MODEL,chat=MODEL[,pid=…]    again for each; with its pid, CPU and memory are told
 //   --only a,c   --rounds N   --window MS   --json
 
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { askOf, CASES, type Case, MODEL_A, MODEL_B, MODEL_OWN, probe, type Question } from '../cases.ts'
 import { spread } from '../figures.ts'
@@ -13,6 +12,7 @@ import {
   cpuUs,
   endAll,
   type Generator,
+  overFamily,
   type Provider,
   residentKb,
   startGenerator,
@@ -42,17 +42,8 @@ const peerOf = (text: string): Peer => {
   return { name, port: Number(port), key: key ?? '', models, ...(pid === undefined ? {} : { pid: Number(pid) }) }
 }
 
-/** A process and all that it has started. */
-const family = (pid: number): number[] => {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
-    return [pid, ...children.flatMap(family)]
-  } catch {
-    return [pid]
-  }
-}
 const sum = (pid: number | undefined, read: (pid: number) => number): number =>
-  pid === undefined ? 0 : family(pid).reduce((total, one) => total + read(one), 0)
+  pid === undefined ? 0 : overFamily(pid, read)
 
 /** The case's question by the gateway's own name for its model; undefined where it has none. */
 const questionFor = ({ question }: Case, { models }: Peer): Question | undefined => {
