@@ -2,7 +2,7 @@
 
 import type { Config } from '../config.ts'
 import type { Apart } from '../server/serve.ts'
-import { type FromPart, type FromSupervisor, PART, type Part } from '../server/workers/messages.ts'
+import { type FromPart, type FromSupervisor, PART, type Part, type Ready } from '../server/workers/messages.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, failure, type Io } from './io.ts'
 
@@ -13,12 +13,18 @@ export const partOf = ({ env }: Io): Part | undefined => {
   return text === undefined || process.send === undefined ? undefined : (JSON.parse(text) as Part)
 }
 
-const ready = (message: Omit<FromPart, 'what'>): void => void process.send?.({ what: 'ready', ...message })
+const say = (message: FromPart): void => void process.send?.(message)
+const ready = (message: Omit<Ready, 'what'>): void => say({ what: 'ready', ...message })
 
 const onMessage = (hear: (message: FromSupervisor) => void): (() => void) => {
   process.on('message', hear)
   return () => void process.off('message', hear)
 }
+
+const sayAlive = (): void =>
+  void onMessage(({ what }) => {
+    if (what === 'alive?') say({ what: 'alive' })
+  })
 
 /** A process of several goes by what it is told: a signal is for the one that started it. */
 const deafTo = (io: Io): (() => void)[] => [io.onStop(nothing), io.onReload?.(nothing) ?? nothing]
@@ -37,6 +43,7 @@ export const asOwner = async (
     if (message.what === 'gone') apart.gone(message.name)
   })
   deafTo(io)
+  sayAlive()
   endWithStarter()
   const lines: string[] = []
   return {
@@ -61,6 +68,7 @@ export const asOwner = async (
 export const runWorker = async (part: Part, io: Io): Promise<number> => {
   const ends = deafTo(io)
   const { startWorker } = await import('../server/workers/worker.ts')
+  sayAlive()
   endWithStarter()
   const server = await startWorker(part)
   // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.

@@ -65,10 +65,11 @@ export type FromOwner =
   | Placed
   | Continues
 
-/** What a process says to the one that started it. */
-export type FromPart = { what: 'ready'; url: string; lines: string[] }
+/** What a process says to the one that started it. `alive`: when it is asked. */
+export type FromPart = Ready | { what: 'alive' }
+export type Ready = { what: 'ready'; url: string; lines: string[] }
 /** And that one to it. `gone`: to the owner, of a worker that has ended. */
-export type FromSupervisor = { what: 'stop' } | { what: 'reload' } | { what: 'gone'; name: string }
+export type FromSupervisor = { what: 'stop' } | { what: 'reload' } | { what: 'gone'; name: string } | { what: 'alive?' }
 
 /** The sockets in the processes' folder. */
 export const BOOKS = 'books'

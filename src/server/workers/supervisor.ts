@@ -9,7 +9,7 @@ import { ownCommand } from '../../lib/own-command.ts'
 import { codeOf } from '../../lib/system-code.ts'
 import { createLog } from '../../observe/log.ts'
 import { listen } from '../listener.ts'
-import { EXIT_GIVEN_UP, type FromPart, type FromSupervisor, PART, type Part } from './messages.ts'
+import { EXIT_GIVEN_UP, type FromPart, type FromSupervisor, PART, type Part, type Ready } from './messages.ts'
 
 /** One that has ended sooner than this is not started again at once. */
 const SHORT_LIFE_MS = 1_000
@@ -18,6 +18,10 @@ const MOST_CHARS = 70
 
 const PORT_TRIES = 20
 const PORT_PAUSE_MS = 50
+
+/** How often processes are asked whether they go on, and how many times one that hangs is asked before it is ended. */
+const ASK_MS = 1_000
+const MOST_ASKED = 10
 
 /** How long processes may take to end once the owner has. */
 const END_MS = 2_000
@@ -40,7 +44,9 @@ type Child = {
   part: Part
   startedAt: number
   hasServed: boolean
-  ready: PromiseWithResolvers<FromPart>
+  /** How many times it has been asked whether it goes on since it last said so. */
+  asked: number
+  ready: PromiseWithResolvers<Ready>
 }
 
 /** Why several processes cannot serve at one address here; undefined: they can. */
@@ -73,13 +79,15 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
   const start = (part: Pick<Part, 'role' | 'number' | 'again'>): Child => {
     const whole: Part = { ...part, dir, port, count, name: `${part.number}-${crypto.randomUUID()}` }
     const { path, words: before } = ownCommand()
-    const ready = Promise.withResolvers<FromPart>()
+    const ready = Promise.withResolvers<Ready>()
     const child: Child = {
-      ...{ part: whole, startedAt: performance.now(), hasServed: false, ready },
+      ...{ part: whole, startedAt: performance.now(), hasServed: false, asked: 0, ready },
       process: Bun.spawn([path, ...before, ...words], {
         env: { ...process.env, [PART]: JSON.stringify(whole) },
         stdio: ['ignore', 'inherit', 'inherit'],
         ipc(message: FromPart) {
+          child.asked = 0
+          if (message.what !== 'ready') return
           child.hasServed = true
           ready.resolve(message)
         },
@@ -102,8 +110,7 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
       ended.resolve(code)
       return
     }
-    const who = role === 'owner' ? 'the process that keeps the books' : `worker ${number}`
-    log.error(`${who} has ended and is started anew`, { code })
+    log.error(`${nameOf(child)} has ended and is started anew`, { code })
     const isShort = !hasServed || performance.now() - startedAt < SHORT_LIFE_MS
     const again = (): void => {
       if (!stopping) start({ role, number, again: role === 'owner' }).ready.promise.catch(() => undefined)
@@ -111,12 +118,24 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
     setTimeout(again, isShort ? SHORT_LIFE_MS : 0)
   }
 
+  /** One that hangs would keep the clients waiting that the system has given it, and hold what they have set aside. */
+  const look = (): void => {
+    for (const child of stopping ? [] : children) {
+      if (!child.hasServed) continue
+      if (child.asked++ < MOST_ASKED) tell(child, { what: 'alive?' })
+      else {
+        log.error(`${nameOf(child)} does not answer any more: it is ended`)
+        child.process.kill('SIGKILL')
+      }
+    }
+  }
+
   let begun = false
   const kill = (): void => {
     stopping = true
     for (const { process } of children) process.kill('SIGKILL')
   }
-  const begin = async ({ ready }: Child): Promise<FromPart> => {
+  const begin = async ({ ready }: Child): Promise<Ready> => {
     try {
       return await ready.promise
     } catch (code) {
@@ -130,6 +149,7 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
   const workers = Array.from({ length: count }, (_, i) => start({ role: 'worker', number: i + 1, again: false }))
   const [first] = await Promise.all(workers.map(begin))
   begun = true
+  const looking = setInterval(look, ASK_MS)
 
   return {
     url: first?.url ?? '',
@@ -137,6 +157,7 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
     reload: () => tell(ownerNow(), { what: 'reload' }),
     async stop() {
       stopping = true
+      clearInterval(looking)
       const owner = ownerNow()
       tell(owner, { what: 'stop' })
       const code = (await owner?.process.exited) ?? 1
@@ -150,6 +171,9 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
     ended: ended.promise,
   }
 }
+
+const nameOf = ({ part: { role, number } }: Child): string =>
+  role === 'owner' ? 'the process that keeps the books' : `worker ${number}`
 
 /** The port that all of them will share. Whoever listens there already keeps it for itself. */
 const portFor = async ({ listen: address }: Config): Promise<number> => {
