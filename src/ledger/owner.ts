@@ -1,6 +1,6 @@
 // The ledger of one process, shared by others: it carries out what they ask over its own ledger and limits.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, unavailable } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Key, Keys } from '../keys/key.ts'
 import { unknownKey } from '../keys/secret.ts'
@@ -19,6 +19,8 @@ type OwnerOptions = {
   refresh(): void
   /** Milliseconds since the epoch. */
   clock(): number
+  /** How many exchanges all nodes may have open together; 0: no bound. */
+  mostOpen?(): number
   /** What nodes that may still be running had open when the ledger was started anew. */
   left?: readonly Resumed[]
   /** Takes over an exchange whose answer goes on without its node; false where it does not. */
@@ -39,8 +41,6 @@ type Facts = Pick<Resumed, 'model' | 'wire' | 'stream' | 'inputEstimate' | 'pict
 export type OwnedLedger = SharedLedger & {
   /** Nobody is waited for any more: what was `left`, and no node runs, is settled. Returns how many that were. */
   settleLeft(): number
-  /** Requests that are in, of all nodes. */
-  count(): number
 }
 
 /** An exchange of a node. `reservation`: once it is durable. */
@@ -61,12 +61,20 @@ export const createOwner = ({
   keys,
   refresh,
   clock,
+  mostOpen = () => 0,
   left: leftOpen = [],
   takeOver = () => false,
   onSettled = () => undefined,
 }: OwnerOptions): OwnedLedger => {
   const nodes = new Map<string, Node>()
   const left = new Map(leftOpen.map((each) => [each.reservation.exchangeId, each]))
+
+  const requireRoom = (): void => {
+    const most = mostOpen()
+    if (most === 0) return
+    const open = [...nodes.values()].reduce((sum, { running }) => sum + running.size, left.size)
+    if (open >= most) throw unavailable('is busy', { cause: 'max_open_exchanges' })
+  }
 
   const keyOf = (id: string): Key => {
     // The command line may have issued it a moment ago.
@@ -98,6 +106,7 @@ export const createOwner = ({
     const key = keyOf(keyId)
     if (keys.versionOf(keyId) > keysSeen) return { again: 'key' } as const
     requireInForce(key, clock())
+    requireRoom()
     const { model, wire, stream, inputEstimate, pictures } = asked
     const running: Running = {
       keyId,
@@ -226,7 +235,6 @@ export const createOwner = ({
       for (const each of alone) settleAlone(runningOf(each))
       return alone.length
     },
-    count: () => [...nodes.values()].reduce((sum, { running }) => sum + running.size, 0),
   }
 }
 

@@ -61,6 +61,7 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
   const lost = new Map<string, ReturnType<typeof setTimeout>>()
   const owned = createOwner({
     ...{ ledger, limits, keys: store.keys, clock, left: again ? ledger.resumed : [] },
+    mostOpen: () => gateway.config.maxOpenExchanges,
     // One that fails is made again by the watch.
     refresh: () => void store.refresh().catch(() => undefined),
     takeOver: (left, addTokens) =>
@@ -222,10 +223,8 @@ const endOf = (
   ]
 }
 
-/** A worker's part of what all of them may hold together. */
+/** A worker's part of the memory that all of them may hold together; the owner has one of its own. */
 export const shareOf = (config: Config, count: number): Config => ({
   ...config,
-  maxOpenExchanges: Math.ceil(config.maxOpenExchanges / count),
-  // The owner has a part of its own.
   maxMemoryBytes: Math.floor(config.maxMemoryBytes / (count + 1)),
 })
