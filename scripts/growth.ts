@@ -35,9 +35,8 @@ const GROWTH = { SLUICE_BINARY, SLUICE_GROWTH: 'long' }
 const everything = async (folder: string): Promise<void> => {
   await run([...TEST, 'test/ledger/shared'], { SLUICE_GROWTH_RUNS: '1000' })
   await run([...TEST, 'test/growth'], GROWTH)
-  // What they hold in memory is that of several processes, which the bounds of the tests of load do not count with.
-  const CHAOS = ['protocol', 'failover', 'log', 'silence', 'providers', 'arrival', 'bytes', 'operations']
-  await run([...TEST, ...CHAOS.map((name) => `test/chaos/${name}.test.ts`)], { SLUICE_BINARY, SLUICE_WORKERS: '3' })
+  const several = { SLUICE_BINARY, SLUICE_WORKERS: '3' }
+  await run([...TEST, 'test/chaos', 'test/money/killed.test.ts', 'test/binary'], several)
   const SLUICE_PG_BIN = await installPostgres(folder)
   await run([...TEST, 'test/ledger/shared', 'test/store', 'test/growth'], { ...GROWTH, SLUICE_PG_BIN })
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import { VERSION } from '../../src/version.ts'
-import { BINARY, type Child, endAll, launch, PROGRAM } from './support/process.ts'
+import { BINARY, type Child, endAll, familyOf, launch, PROGRAM } from './support/process.ts'
 
 describe.skipIf(BINARY === undefined)('the compiled file', () => {
   let vendors: DemoProviders
@@ -265,10 +265,12 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
       )
       db.close()
       const { child, url } = await serve()
-      const tasks = `/proc/${child.pid}/task`
+      const tasks = familyOf(child.pid).map((pid) => `/proc/${pid}/task`)
       /** The runtime names its threads for modules so. */
       const workers = (): number =>
-        readdirSync(tasks).filter((id) => readFileSync(join(tasks, id, 'comm'), 'utf8') === 'Worker\n').length
+        tasks.flatMap((all) =>
+          readdirSync(all).filter((id) => readFileSync(join(all, id, 'comm'), 'utf8') === 'Worker\n'),
+        ).length
       expect(workers()).toBe(0)
       const response = await fetch(`${url}/v1/usage/history`, { headers: { 'x-api-key': key } })
       expect([response.status, workers()]).toEqual([200, 1])

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
-import { BINARY } from '../binary/support/process.ts'
+import { BINARY, SERVING } from '../binary/support/process.ts'
 import { type Handler, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
@@ -160,7 +160,10 @@ describe('two accounts', () => {
     if (first) Object.assign(first, { weight: 3 })
     const gateway = await gatewayOf(file)
     await askMany(gateway, 800)
-    expect(origins.map(({ requests }) => requests.length)).toEqual([600, 200])
+    const [heavy = 0, light = 0] = origins.map(({ requests }) => requests.length)
+    expect(heavy + light).toBe(800)
+    // Each process that serves shares its own requests by weight: to the request, but for its last round.
+    expect(Math.abs(heavy - 600)).toBeLessThan(SERVING)
   })
 
   test('keep a conversation on the account it began on', async () => {

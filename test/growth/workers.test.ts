@@ -3,10 +3,11 @@
 
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
+import { isRunning } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -206,13 +207,58 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     for (const row of rows) if (row.outcome !== 'done') expect([row.input ?? 0, row.output ?? 0]).toEqual([0, 0])
   })
 
+  test.each(['worker', 'owner'])(
+    'end and replace a process that hangs: the %s',
+    async (role) => {
+      const end = gate()
+      const { gateway } = await usual(() => streamed(CHAT, CHAT.word('hello'), end))
+      const streams = []
+      for (let i = 0; i < 12; i++) streams.push(await begun(gateway))
+      const hanging = partOf(gateway, role)
+      process.kill(hanging.pid, 'SIGSTOP')
+      await until(() => !partsOf(gateway).some(({ pid }) => pid === hanging.pid), 30_000)
+      await allServe(gateway)
+      const left = (await gateway.figures()).reservations
+      // What the owner keeps goes on without it.
+      if (role === 'owner') expect(left).toBe(12)
+      else expect(left).toBeLessThan(12)
+      end.open()
+      const texts = await Promise.all(streams.map(({ rest }) => rest))
+      expect(texts.filter((text) => text.includes('[DONE]'))).toHaveLength(left)
+      await gateway.quiet()
+      const rows = await booksOf(gateway)
+      expect(rows.filter(({ outcome }) => outcome === 'done')).toHaveLength(left)
+      expect(rows).toHaveLength(12)
+    },
+    60_000,
+  )
+
+  test('have no more open together than they may, and as many, wherever they come in', async () => {
+    const end = gate()
+    const vendor = await provider(() => streamed(CHAT, CHAT.word('hello'), end))
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }), max_open_exchanges: 5 })
+    let refused = 0
+    const asked = Array.from({ length: 40 }, async () => {
+      const response = await ask(gateway, undefined, { stream: true })
+      if (response.status === 503) refused++
+      return response.text()
+    })
+    await until(() => vendor.requests.length + refused === 40)
+    expect(vendor.requests).toHaveLength(5)
+    end.open()
+    const texts = await Promise.all(asked)
+    expect(texts.filter((text) => text.includes('[DONE]'))).toHaveLength(5)
+    await gateway.quiet()
+    expect(await statusOf(ask(gateway))).toBe(200)
+  })
+
   test('end with what started them, and the next start finds the books as after any kill', async () => {
     const never = gate()
     const { gateway } = await usual(() => streamed(CHAT, CHAT.word('hello'), never))
     for (let i = 0; i < 6; i++) await begun(gateway)
     const parts = partsOf(gateway)
     gateway.child?.kill('SIGKILL')
-    await until(() => parts.every(({ pid }) => !existsSync(`/proc/${pid}`) || isZombie(pid)))
+    await until(() => !parts.some(({ pid }) => isRunning(pid)))
     never.open()
   })
 
@@ -403,11 +449,3 @@ describe('a system that does not spread connections', () => {
     expect(whyNotSeveral('linux')).toBeUndefined()
   })
 })
-
-const isZombie = (pid: number): boolean => {
-  try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return true
-  }
-}

@@ -11,7 +11,7 @@ import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { SqliteStore } from '../../src/store/store.ts'
-import { type Child, endAll, launch, PROGRAM } from '../binary/support/process.ts'
+import { type Child, endAll, killWhole, launch, PROGRAM } from '../binary/support/process.ts'
 import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { exchangesOf, requestOn, spoken, toldButOpen, totalOf } from './support.ts'
@@ -71,11 +71,6 @@ const prepare = async (): Promise<string> => {
 const start = async (): Promise<{ child: Child; url: string }> => {
   const child = launch(PROGRAM, ['serve'], directory)
   return { child, url: await child.ready() }
-}
-
-const kill = async (child: Child): Promise<void> => {
-  child.kill('SIGKILL')
-  await child.exited
 }
 
 /** The next start of a server, as far as its books are concerned. */
@@ -169,7 +164,7 @@ describe('a server that is killed', () => {
         }
         const clients = Array.from({ length: CLIENTS }, (_, at) => load(url, secret, at, { heard, kept, enough }))
         await Promise.race([loaded, Promise.all(clients)])
-        await kill(child)
+        await killWhole(child)
         await Promise.all(clients)
         expect(heard.length).toBeGreaterThanOrEqual(wanted)
         whole.push(...heard)
@@ -253,7 +248,7 @@ describe('a server that is killed', () => {
     await provider.arrived(first + 2)
     await Bun.sleep(RUNS_MS)
     const killed = performance.now()
-    await kill(child)
+    await killWhole(child)
     const ids = await Promise.all(streams)
     // Each word is one token by the gateway's own count of a stream under way.
     const due = [...sentAt.values()].map((times) => times.filter((at) => at <= killed - 2_000).length)
@@ -292,7 +287,7 @@ describe('a server that is killed', () => {
     const searching = idOnceBroken(post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret))
     await provider.arrived(first + 1)
     await Bun.sleep(RUNS_MS)
-    await kill(child)
+    await killWhole(child)
     await Promise.all([drawing, searching])
     const again = await start()
     again.child.kill('SIGTERM')
@@ -327,7 +322,7 @@ describe('a server that is killed', () => {
     ].map(idOnceBroken)
     await provider.arrived(first + streams.length - 1)
     await Bun.sleep(RUNS_MS)
-    await kill(child)
+    await killWhole(child)
     const ids = await Promise.all(streams)
     await recovered(async (store) => {
       for (const id of ids) {

@@ -1,5 +1,7 @@
 // The command line as a process: what it says, line by line, and how it ends.
 
+import { readFileSync } from 'node:fs'
+
 /** The compiled file, where the environment names it. */
 export const BINARY = process.env.SLUICE_BINARY || undefined
 
@@ -26,8 +28,36 @@ export type Child = {
 
 const children = new Set<Child>()
 
-/** How many processes a server has, where the environment of the tests says so. */
+/** How many processes of a server serve: more than one where the environment of the tests says so. */
+export const SERVING = BINARY === undefined ? 1 : Number(process.env.SLUICE_WORKERS ?? 1)
 const WORKERS = process.env.SLUICE_WORKERS === undefined ? {} : { SLUICE_WORKERS: process.env.SLUICE_WORKERS }
+
+/** A process and those that it has started, where the system tells. */
+export const familyOf = (pid: number): number[] => {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
+    return [pid, ...children.flatMap(familyOf)]
+  } catch {
+    return [pid]
+  }
+}
+
+/** Not one that has ended and that nobody has looked after yet. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Resolves when all processes of the server have ended: what starts the others takes them along. */
+export const killWhole = async (child: Child): Promise<void> => {
+  const [, ...others] = familyOf(child.pid)
+  child.kill('SIGKILL')
+  await child.exited
+  while (others.some(isRunning)) await new Promise((resolve) => setImmediate(resolve))
+}
 
 /** An environment that names nothing of this machine's. */
 export const launch = (program: string[], words: string[], cwd: string, env: Record<string, string> = {}): Child => {
