@@ -19,7 +19,7 @@ import { type FileConfig, FileSchema, MOST_WORKERS } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, soundPart } from './config/shape.ts'
 import { type AccountSource, sourcesOf, type Written, writtenIn } from './config/sources.ts'
-import { readStoreUrl } from './config/store.ts'
+import { readLimitsUrl, readStoreUrl } from './config/store.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
@@ -48,6 +48,8 @@ export type Config = {
   dataDir: string
   /** The PostgreSQL database that nodes share, by its URL, which may hold a password; undefined: the data directory has its own. */
   store: string | undefined
+  /** Where nodes count the limits of keys, likewise; undefined: in that database. */
+  limitsStore: string | undefined
   /** IANA: by whose clocks days, renewals, bills and dates without a time go. `calendar` is that zone's. */
   timeZone: string
   calendar: Calendar
@@ -74,6 +76,8 @@ export type Config = {
   websockets: boolean
   keepAliveMs: number
   earlyStartMs: number
+  /** How long a stop goes on taking requests in, while it says that it is not ready. */
+  lingerMs: number
   /** How long a stop waits for exchanges in flight. */
   drainMs: number
   /** Attempts of one exchange, the first included. */
@@ -163,7 +167,9 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const token = file.metrics?.token
   const given = { flags, env, file, source }
   const listen = { host: readHost(given, problems), port: readPort(given, problems) }
-  const store = readStore({ ...given, cwd, directory }, problems, warnings)
+  const placed = { ...given, cwd, directory }
+  const store = readPlace(placed, { name: 'store', inFile: file.store, read: readStoreUrl }, problems, warnings)
+  const limitsStore = readLimitsStore(placed, problems, warnings)
   const config: Config = {
     file: path,
     listen,
@@ -175,6 +181,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     },
     dataDir: readData(given, cwd, directory, problems),
     store,
+    limitsStore,
     timeZone: calendar.zone,
     calendar,
     budget: readBudget(reader),
@@ -187,6 +194,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     websockets: file.websockets ?? true,
     keepAliveMs: reader.duration('keep_alive', file.keep_alive, 15_000),
     earlyStartMs: reader.duration('early_start', file.early_start, 20_000),
+    lingerMs: reader.duration('linger', file.linger, 0),
     drainMs: reader.duration('drain', file.drain, 30_000),
     maxTries: file.max_tries ?? 3,
     maxOpenExchanges: file.max_open_exchanges ?? 0,
@@ -385,19 +393,36 @@ const readPort = (given: Given, problems: Problem[]): number => {
   return number
 }
 
-const readStore = (given: Given & { cwd: string; directory: string }, problems: Problem[], warnings: string[]) => {
-  const { env, file, cwd, directory } = given
-  const store = told('store', [undefined, env.SLUICE_STORE, file.store], given, 'store')
-  if (store === undefined) return undefined
-  const { text, source, path } = store
-  const read = readStoreUrl({ text, env, directory: path === '' ? cwd : directory })
-  if ('problem' in read) {
-    problems.push({ source, path, message: read.problem })
+type Placed = Given & { cwd: string; directory: string }
+/** `name`: in the file, and of the variable that stands for it. */
+type PlaceOf = { name: string; inFile: string | undefined; read: typeof readStoreUrl }
+
+const readPlace = (given: Placed, { name, inFile, read }: PlaceOf, problems: Problem[], warnings: string[]) => {
+  const { env, cwd, directory } = given
+  const place = told(name, [undefined, env[`SLUICE_${name.toUpperCase()}`], inFile], given, name)
+  if (place === undefined) return undefined
+  const { text, source, path } = place
+  const found = read({ text, env, directory: path === '' ? cwd : directory })
+  if ('problem' in found) {
+    problems.push({ source, path, message: found.problem })
     return undefined
   }
-  if (read.isLiteral && path !== '')
-    warnings.push(`${source}: store holds the password itself; env:NAME or file:PATH keeps it out of the file`)
-  return read.url
+  if (found.isLiteral && path !== '')
+    warnings.push(`${source}: ${name} holds the password itself; env:NAME or file:PATH keeps it out of the file`)
+  return found.url
+}
+
+const readLimitsStore = (given: Placed, problems: Problem[], warnings: string[]) => {
+  const { env, file, source } = given
+  const name = 'limits_store'
+  const found = readPlace(given, { name, inFile: file.limits_store, read: readLimitsUrl }, problems, warnings)
+  if (found === undefined || env.SLUICE_STORE || file.store !== undefined) return found
+  const at = env.SLUICE_LIMITS_STORE ? { source: 'SLUICE_LIMITS_STORE', path: '' } : { source, path: name }
+  problems.push({
+    ...at,
+    message: 'found one, and no store: limits are counted elsewhere by nodes over PostgreSQL alone',
+  })
+  return undefined
 }
 
 const readWorkers = (given: Given, isShared: boolean, problems: Problem[]): number => {

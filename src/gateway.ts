@@ -50,6 +50,8 @@ export type Gateway = Relay & {
   open: Map<string, Client>
   /** Requests that are not admitted yet; load shedding counts them too. */
   arriving: Arriving
+  /** Set when the server is to stop: it is ready for nobody any more, and takes in who comes all the same. */
+  leaving: boolean
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
   memory: Memory
@@ -213,6 +215,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     stopwatch,
     open: new Map(),
     arriving: createArriving(),
+    leaving: false,
     draining: false,
     memory,
     room: createRoom(memory, () => config.maxMemoryBytes),
@@ -344,11 +347,11 @@ export const noteZone = async ({
 export const takeOver = (gateway: Gateway, next: Config): void => {
   const { config, settings, health } = gateway
   const { limits, ...kept } = config
-  const { listen, workers, adminListen, dataDir, store, timeZone, calendar } = kept
+  const { listen, workers, adminListen, dataDir, store, limitsStore, timeZone, calendar } = kept
   for (const target of changedAccounts(config, next)) health.forget(target)
   // The same objects are kept, since others hold references to them.
   Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
-  Object.assign(config, { listen, workers, adminListen, dataDir, store, timeZone, calendar })
+  Object.assign(config, { listen, workers, adminListen, dataDir, store, limitsStore, timeZone, calendar })
   settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
 }

@@ -17,6 +17,7 @@ listen: { host: 127.0.0.1, port: 8080 }
 # admin: { accounts: presets }        # where accounts added in the dashboard may lead: any (the default), presets, none
 data: ./data                      # the database; relative to this file
 # store: env:SLUICE_STORE         # postgres://… in its place, which several nodes share: docs/scale.md
+# limits_store: redis://limits:6379   # Valkey or Redis, where such nodes count the limits of keys
 
 ${providers}# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
@@ -47,6 +48,7 @@ rate: { khr_per_usd: 4100 }
 # max_memory: 1GB                 # memory past which new requests answer 503; by default three quarters of what there is
 # keep_alive: 15s                 # how often a silent stream is kept alive
 # early_start: 20s                # when a stream begins although its provider has not answered
+# linger: 0                       # how long a stop takes requests in while /readyz says 503, for a load balancer to see it
 # drain: 30s                      # how long a stop waits for requests in flight
 # retention: 90d                  # how long single requests are kept; totals are always kept
 # websockets: true                # the responses wire by WebSocket too

@@ -10,7 +10,7 @@ import { allowedBy, type Words } from '../lib/allowed.ts'
 import { MOST_NETWORKS } from '../lib/networks.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
-import { STORE_FORM } from './store.ts'
+import { LIMITS_FORM, STORE_FORM } from './store.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 /** More than any machine has use for. */
@@ -417,6 +417,15 @@ export const FileSchema = Type.Object(
         allowed: STORE_FORM,
       }),
     ),
+    limits_store: Type.Optional(
+      Type.String({
+        description:
+          'A Valkey or Redis server where nodes count the limits of keys: env:NAME, file:PATH or the URL itself (SLUICE_LIMITS_STORE; default the database that they share)',
+        minLength: 1,
+        secret: true,
+        allowed: LIMITS_FORM,
+      }),
+    ),
     body_limit: Type.Optional(
       Type.Union([Type.String({ pattern: SIZE_PATTERN }), Type.Integer({ minimum: 1 })], {
         description: 'Largest request body (default 25MB); 1 MB is 1024 KB',
@@ -509,6 +518,11 @@ export const FileSchema = Type.Object(
     keep_alive: Type.Optional(duration('How often a silent stream is kept alive (default 15s)')),
     early_start: Type.Optional(
       duration('When a stream begins although its provider has not answered yet (default 20s)'),
+    ),
+    linger: Type.Optional(
+      durationOrNone(
+        'How long a stop goes on taking requests in while /readyz says 503, for a load balancer to look elsewhere (default 0)',
+      ),
     ),
     drain: Type.Optional(
       durationOrNone('How long a stop waits for requests in flight (default 30s; 0 waits for none)'),

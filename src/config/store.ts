@@ -1,9 +1,12 @@
-// Where the books are: in the data directory, or in a PostgreSQL database that several nodes share.
+// Where the books are: in the data directory, or in a PostgreSQL database that several nodes share. And where those count the
+// limits of keys, if elsewhere.
 
 import { isTooOpen, SSL_MODES } from '../lib/postgres-tls.ts'
 import { type Env, resolveSecret } from './secret.ts'
 
 export const STORE_FORM = 'a database such as postgres://user@host/name, or env:NAME or file:PATH of one'
+
+export const LIMITS_FORM = 'a Valkey or Redis server such as redis://host:6379, or env:NAME or file:PATH of one'
 
 /** As it is written somewhere: the text, and what a relative `file:` of it starts from. */
 type Written = { text: string; directory: string; env: Env }
@@ -28,8 +31,22 @@ export const readStoreUrl = ({ text, directory, env }: Written): Read => {
   return { url: url.href, isLiteral: resolved.literal && url.password !== '' }
 }
 
+export const readLimitsUrl = ({ text, directory, env }: Written): Read => {
+  const resolved = resolveSecret(text, env, directory)
+  if ('problem' in resolved) return resolved
+  const url = URL.parse(resolved.value.trim())
+  const isOne = url !== null && /^(?:redis|valkey)s?:$/.test(url.protocol) && url.hostname !== ''
+  if (!isOne || !/^\/?\d*$/.test(url.pathname)) return { problem: `found something else, allowed: ${LIMITS_FORM}` }
+  const isEncrypted = url.protocol === 'rediss:' || url.protocol === 'valkeys:'
+  if (!isEncrypted && isTooOpen(url.hostname, undefined))
+    return {
+      problem: `found ${url.hostname}, which is no private address, without TLS; write rediss:// in place of redis://`,
+    }
+  return { url: url.href, isLiteral: resolved.literal && url.password !== '' }
+}
+
 /** A database in words: what tells it from another, and nothing that opens it. */
 export const shownStore = (url: string): string => {
-  const { host, pathname } = new URL(url)
-  return `postgres://${host}${pathname}`
+  const { protocol, host, pathname } = new URL(url)
+  return `${protocol}//${host}${pathname}`
 }

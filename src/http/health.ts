@@ -17,14 +17,20 @@ export const health = (gateway: Gateway) => {
     .get('/healthz', () => answer(200, { status: 'ok' }))
     .get('/readyz', () => {
       const missing = [
-        ...(gateway.draining ? ['draining: the server is stopping'] : []),
+        ...(gateway.leaving || gateway.draining ? ['draining: the server is stopping'] : []),
         ...(writable() && !gateway.ledger.isStuck() ? [] : ['store: the database cannot be written']),
         ...missingAccounts(gateway),
       ]
-      if (missing.length === 0) return answer(200, { status: 'ready' })
+      if (missing.length === 0) return answer(200, { status: 'ready', ...makingDo(gateway) })
       return answer(503, { status: 'not ready', missing }, { 'retry-after': `${PROBE_EVERY_MS / 1_000}` })
     })
 }
+
+/** What goes on another way than it is meant to. */
+const makingDo = ({ together }: Gateway): { degraded?: string[] } =>
+  together?.limitsAway() === true
+    ? { degraded: ['limits: their store cannot be reached, and they are counted in the database'] }
+    : {}
 
 const discovery = (): Response =>
   Response.json({

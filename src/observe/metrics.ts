@@ -11,6 +11,7 @@ import type { AttemptNote } from '../ledger/ledger.ts'
 import type { ClientRequest, CountSummary, Ended, Summary } from '../relay/exchange.ts'
 import { type Standing, targetName } from '../relay/health.ts'
 import type { Relay } from '../relay/services.ts'
+import type { Together } from '../store/together.ts'
 import { VERSION } from '../version.ts'
 import { allFigures, sumOf, type Workers } from './workers.ts'
 
@@ -45,6 +46,7 @@ export type Measured = Pick<Relay, 'catalogue' | 'providers' | 'health'> & {
   clock(): number
   readonly listener: { pending(): number } | undefined
   readonly workers: Workers | undefined
+  readonly together?: Pick<Together, 'limitsAway'> | undefined
 }
 
 /** Seconds; from a cached answer to the longest a model thinks. */
@@ -118,6 +120,10 @@ export const createMetrics = (gateway: Measured): Metrics => {
   gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => summed('arriving'))
   gauge('sluice_websockets', 'Open WebSockets.', () => summed('sockets'))
   gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
+  if (gateway.together?.limitsAway() !== undefined)
+    gauge('sluice_limits_store_up', '0 while limits are counted in the database, their own store being away.', () =>
+      Number(gateway.together?.limitsAway() !== true),
+    )
   gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
   targetGauge(
     'sluice_breaker_state',

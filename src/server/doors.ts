@@ -97,8 +97,8 @@ const createServe = (
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId())
     headers.set('x-content-type-options', 'nosniff')
     if (cameByHttps(request, isTrusted(gateway, request))) headers.set('strict-transport-security', HSTS)
-    // Kept alive, this connection would hold a descriptor that others need.
-    if (descriptors.short()) headers.set('connection', 'close')
+    // Kept alive, this connection would hold a descriptor that others need, or bring a request to one that is gone.
+    if (descriptors.short() || gateway.leaving) headers.set('connection', 'close')
     return response
   }
 }

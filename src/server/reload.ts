@@ -12,6 +12,7 @@ const FIXED = {
   adminListen: 'admin.listen',
   dataDir: 'data',
   store: 'store',
+  limitsStore: 'limits_store',
   timeZone: 'time_zone',
 } as const
 
@@ -39,6 +40,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   keepAliveMs: { path: 'keep_alive' },
   earlyStartMs: { path: 'early_start' },
   drainMs: { path: 'drain' },
+  lingerMs: { path: 'linger' },
   maxTries: { path: 'max_tries' },
   maxOpenExchanges: { path: 'max_open_exchanges' },
   maxMemoryBytes: { path: 'max_memory' },

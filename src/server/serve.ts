@@ -148,6 +148,9 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
+    gateway.leaving = true
+    const { lingerMs } = gateway.config
+    if (lingerMs > 0) await Bun.sleep(lingerMs)
     gateway.draining = true
     await hub?.stop(gateway.config.drainMs + STOPPED_MS)
     await drain(gateway, all)
@@ -178,8 +181,8 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
       const reloaded = await reload(gateway, current, next)
       await gateway.workers?.tell()
       // Changes that need a restart are not applied, and are reported again the next time.
-      const { listen, workers, adminListen, dataDir, store: place, timeZone, calendar } = current
-      current = { ...next, listen, workers, adminListen, dataDir, store: place, timeZone, calendar }
+      const { listen, workers, adminListen, dataDir, store: place, limitsStore, timeZone, calendar } = current
+      current = { ...next, listen, workers, adminListen, dataDir, store: place, limitsStore, timeZone, calendar }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),

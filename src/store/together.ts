@@ -17,4 +17,6 @@ export type Together = {
   clock(): number
   /** Reads what other nodes have changed, and how much of keys and budgets is used by now. */
   catchUp(): Promise<void>
+  /** Whether the limits of keys are counted in the database although they have a store of their own; undefined: they have none. */
+  limitsAway(): boolean | undefined
 }

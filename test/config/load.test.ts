@@ -376,6 +376,52 @@ describe('precedence: flag, environment, file, default', () => {
   })
 })
 
+describe('the store for limits that nodes share', () => {
+  const SHARED = { SLUICE_STORE: 'postgres://db/sluice' }
+  const WRITTEN = 'redis://:s3cret@limits:6379'
+  test.each<[string, Partial<Given>, string | undefined]>([
+    ['is none where nobody names one', { env: SHARED }, undefined],
+    ['stands in the file', { yaml: `limits_store: ${WRITTEN}`, env: SHARED }, WRITTEN],
+    ['is named by the file', { yaml: 'limits_store: env:AT', env: { ...SHARED, AT: WRITTEN } }, WRITTEN],
+    ['stands in the environment', { env: { ...SHARED, SLUICE_LIMITS_STORE: WRITTEN } }, WRITTEN],
+    [
+      'is that of the environment where both have one',
+      { yaml: 'limits_store: redis://other', env: { ...SHARED, SLUICE_LIMITS_STORE: WRITTEN } },
+      WRITTEN,
+    ],
+    [
+      'is told with a store in the file',
+      { yaml: 'store: postgres://db/x\nlimits_store: valkey://10.1.2.3/2' },
+      'valkey://10.1.2.3/2',
+    ],
+    [
+      'may be anywhere by TLS',
+      { yaml: 'limits_store: rediss://limits.example.com', env: SHARED },
+      'rediss://limits.example.com',
+    ],
+  ])('%s', (_, given, store) => {
+    expect(config(given).limitsStore).toBe(store)
+  })
+
+  test.each([
+    ['postgres://limits/x', 'limits_store: found something else, allowed: a Valkey or Redis server'],
+    ['redis://u:s3cret@limits/name', 'limits_store: found something else, allowed: '],
+    ['env:NO_SUCH', 'limits_store: found env:NO_SUCH, but the environment variable NO_SUCH is not set'],
+    ['redis://u:s3cret@limits.example.com', 'limits_store: found limits.example.com, which is no private address'],
+  ])('%s is refused, and its password is not told', (store, told) => {
+    const text = problems({ yaml: `limits_store: ${store}`, env: SHARED }).join('\n')
+    expect(text).toContain(told)
+    expect(text).not.toContain('s3cret')
+  })
+
+  test('is refused where nodes share no database, and shown without what opens it', () => {
+    const alone = 'found one, and no store: limits are counted elsewhere by nodes over PostgreSQL alone'
+    expect(problems({ yaml: 'limits_store: redis://limits' })).toEqual([`sluice.yaml: limits_store: ${alone}`])
+    expect(problems({ env: { SLUICE_LIMITS_STORE: 'redis://limits' } })).toEqual([`SLUICE_LIMITS_STORE: ${alone}`])
+    expect(shownStore(WRITTEN)).toBe('redis://limits:6379')
+  })
+})
+
 describe('the database that nodes share', () => {
   const URL_WRITTEN = 'postgres://sluice:s3cret@db/sluice'
   test.each<[string, Partial<Given>, string | undefined]>([

@@ -35,7 +35,7 @@ const SUPERUSER = 'sluice'
 const START_MS = 30_000
 
 /** The folder of `initdb` and `postgres`; undefined where there is none. `SLUICE_PG_BIN` names one. */
-const programs = (): string | undefined => {
+export const postgresPrograms = (): string | undefined => {
   const named = process.env.SLUICE_PG_BIN
   if (named !== undefined) return named
   const root = '/usr/lib/postgresql'
@@ -48,7 +48,7 @@ const programs = (): string | undefined => {
 
 /** Why there is no PostgreSQL to test with; undefined where there is one. */
 export const postgresMissing: string | undefined =
-  process.env.PG_URL !== undefined || programs() !== undefined
+  process.env.PG_URL !== undefined || postgresPrograms() !== undefined
     ? undefined
     : 'no PostgreSQL: install one under /usr/lib/postgresql, or name its programs with SLUICE_PG_BIN or a server with PG_URL'
 
@@ -69,7 +69,7 @@ export const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
 
 /** `settings`: `name=value` of postgresql.conf. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<OwnServer> => {
-  const bin = programs()
+  const bin = postgresPrograms()
   if (bin === undefined) throw new Error(postgresMissing)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   chmodSync(folder, 0o700)

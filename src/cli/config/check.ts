@@ -38,14 +38,20 @@ export const configCheck = command({
       io.out(lines(config).join('\n'))
     }
     const database = args.ask && config.store !== undefined ? await askStore(config.store) : undefined
+    const limits = args.ask && config.limitsStore !== undefined ? await askLimitsStore(config.limitsStore) : undefined
     const findings = args.ask ? await askAll(config, accounts, io) : undefined
-    const ok = (findings?.every((finding) => finding.ok) ?? true) && database?.ok !== false
+    const ok = (findings?.every((finding) => finding.ok) ?? true) && database?.ok !== false && limits?.ok !== false
     if (args.json) {
       const asked = findings === undefined ? {} : { asked: findings.map(findingJson) }
-      printJson(io, { ok, ...summary(config), warnings, ...asked, ...(database && { asked_store: database }) })
+      const stores = { ...(database && { asked_store: database }), ...(limits && { asked_limits_store: limits }) }
+      printJson(io, { ok, ...summary(config), warnings, ...asked, ...stores })
     } else if (findings !== undefined) {
       const lines = findings.length === 0 ? ['no account is configured'] : findingLines(findings)
-      io.out(['', ...(database === undefined ? [] : [`store: ${database.words}`]), ...lines].join('\n'))
+      const stores = [
+        ...(database === undefined ? [] : [`store: ${database.words}`]),
+        ...(limits === undefined ? [] : [`limits store: ${limits.words}`]),
+      ]
+      io.out(['', ...stores, ...lines].join('\n'))
     }
     return ok ? EXIT.ok : EXIT.failed
   },
@@ -67,6 +73,22 @@ const askStore = async (url: string): Promise<{ ok: boolean; words: string }> =>
   }
 }
 
+const askLimitsStore = async (url: string): Promise<{ ok: boolean; words: string }> => {
+  const { createRedis } = await import('../../store/redis/client.ts')
+  const redis = createRedis(url)
+  try {
+    return { ok: true, words: `answers, ${await redis.version()}` }
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause)
+    return {
+      ok: false,
+      words: `does not answer (${said}): check that it runs and that the URL of limits_store is right`,
+    }
+  } finally {
+    redis.close()
+  }
+}
+
 const findingJson = ({ model, upstream, ...finding }: Finding) => ({
   ...finding,
   model: model ?? null,
@@ -80,6 +102,7 @@ const summary = (config: Config) => ({
   admin: { listen: config.adminListen ?? null, ...config.admin, api: config.admin.api ?? null },
   data: config.dataDir,
   store: config.store === undefined ? null : shownStore(config.store),
+  limits_store: config.limitsStore === undefined ? null : shownStore(config.limitsStore),
   body_limit: config.bodyLimitBytes,
   khr_per_usd: config.khrPerUsd,
   providers: config.providers.map((provider) => ({
@@ -107,6 +130,7 @@ const lines = (config: Config): string[] =>
     ...dashboardLines(config),
     ['data', config.dataDir],
     ...(config.store === undefined ? [] : [['store', shownStore(config.store)]]),
+    ...(config.limitsStore === undefined ? [] : [['limits store', shownStore(config.limitsStore)]]),
     ['body limit', formatSize(config.bodyLimitBytes)],
     ['rate', `${config.khrPerUsd} KHR per USD`],
     ...config.providers.map(({ id, preset, wires, accounts }) => [

@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os'
 import { type Gateway, type MakesBooks, noteZone, reportRefused, setBudget } from '../../gateway.ts'
+import { totalTokens } from '../../ir/usage.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
 import { PROCESS_TIMERS } from '../../ledger/create.ts'
@@ -13,6 +14,7 @@ import type { Together } from '../../store/together.ts'
 import { createFigures } from './figures.ts'
 import { followOthers } from './following.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { createNodeLimits, type NodeLimits } from './limits.ts'
 
 /** How long the last settlements may take to be heard. */
 const SAID_MS = 5_000
@@ -46,6 +48,7 @@ export const createNode = (store: PostgresStore): Node => {
   const { client, keys, budgets, refresh } = store
   const figures = createFigures(client)
   let made: { own: NodeLedger; books: Books } | undefined
+  let limits: NodeLimits | undefined
   const begun = Promise.withResolvers<Resume>()
 
   const takeOver = async (left: Resumed): Promise<boolean> => {
@@ -62,20 +65,28 @@ export const createNode = (store: PostgresStore): Node => {
     together: {
       ...{ jobs: store.jobs, attempts: store.attempts, clock: store.clock },
       catchUp: async () => void (await Promise.all([store.catchUp(), figures.refresh()])),
+      limitsAway: () => limits?.isAway(),
     },
     async books({ config, log, prices, clock, failed }) {
       await setBudget({ config, store })
       await noteZone({ config, store, log, clock })
       const shared = { keys, refresh, clock, prices, defaults: config.limits }
+      const { limitsStore: url } = config
+      const counted =
+        url === undefined ? undefined : createNodeLimits({ url, store, node: name, defaults: config.limits, log })
+      limits = counted
       const books = createBooks({
         ...shared,
         ...{ client, node: name, budgets, calendar: config.calendar, takeOver },
         onFailure: failed,
         onRefused: reportRefused(log),
+        ...(counted === undefined ? {} : { countsTokens: counted.isAway }),
+        onSettled: ({ open, settlement }) => counted?.settled(open.keyId, totalTokens(settlement.usage)),
       })
-      const own = createNodeLedger({ ...shared, node: books, timers: PROCESS_TIMERS, groups: GROUPS })
-      made = { own, books }
       await books.start()
+      const node = counted === undefined ? books : await counted.of(books)
+      const own = createNodeLedger({ ...shared, node, timers: PROCESS_TIMERS, groups: GROUPS })
+      made = { own, books }
       const { heldBy, heldOf, openCount } = figures
       return { limits: own.limits, ledger: { ...own.ledger, heldBy, heldOf, openCount } }
     },
@@ -93,6 +104,7 @@ export const createNode = (store: PostgresStore): Node => {
           stopSettings()
           await Promise.race([made?.own.said(), Bun.sleep(SAID_MS)])
           await made?.books.stop()
+          limits?.stop()
         },
       }
     },

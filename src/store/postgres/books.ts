@@ -39,6 +39,8 @@ type BooksOptions = {
   calendar: Calendar
   /** For keys without limits of their own. */
   defaults: RateLimits
+  /** Whether tokens count in the windows of keys here, and not elsewhere. */
+  countsTokens?(): boolean
   timing?: Partial<Timing>
   /** Takes over an exchange of a node that is gone, whose answer goes on; false where it does not. */
   takeOver?(left: Resumed): Known<boolean>
@@ -119,6 +121,7 @@ const SWEPT = 500
 export const createBooks = (options: BooksOptions): Books => {
   const { client, node, keys, budgets, refresh, clock, prices, calendar, defaults } = options
   const { takeOver = () => false, onSettled = nothing, onFailure = nothing, onRefused = nothing } = options
+  const { countsTokens = () => true } = options
   const timing = { ...TIMING, ...options.timing }
   const running = new Map<string, Held>()
   /** Ids that are being asked for. */
@@ -412,7 +415,7 @@ export const createBooks = (options: BooksOptions): Books => {
 
   const isCounted = (keyId: string): boolean => {
     const key = keys.get(keyId)
-    return key !== undefined && isLimited(key, defaults)
+    return key !== undefined && isLimited(key, defaults) && countsTokens()
   }
 
   const say = (text: string, params: readonly unknown[]): Promise<unknown> =>

@@ -11,6 +11,7 @@ import { totalTokens, type Usage } from '../../../src/ir/usage.ts'
 import type { Reservation } from '../../../src/ledger/ledger.ts'
 import type { Ticket } from '../../../src/ledger/limits.ts'
 import { postgresMissing } from '../../support/postgres.ts'
+import { redisMissing, startRedis } from '../../support/redis.ts'
 import { settlement } from '../support.ts'
 import type { Fault } from './faults.ts'
 import { createPgWorld } from './postgres-world.ts'
@@ -239,6 +240,19 @@ describe('the books of nodes that share a ledger are right after any sequence of
     'over PostgreSQL',
     async () => {
       await play(() => createPgWorld(KEYS, 3), Number(RUNS ?? 50) / 10)
+    },
+    600_000,
+  )
+
+  test.skipIf(postgresMissing !== undefined || redisMissing !== undefined)(
+    'over PostgreSQL, with the limits in Valkey or Redis',
+    async () => {
+      const server = await startRedis()
+      try {
+        await play(() => createPgWorld(KEYS, 3, server), Number(RUNS ?? 50) / 10)
+      } finally {
+        await server.stop()
+      }
     },
     600_000,
   )

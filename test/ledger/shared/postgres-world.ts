@@ -1,7 +1,12 @@
 // The same over PostgreSQL: time passes in the database too when the test says.
 
 import type { Key, NewKey } from '../../../src/keys/key.ts'
-import { addKey, openLedger, type PgNode } from './postgres.ts'
+import { createFlag } from '../../../src/store/postgres/jobs.ts'
+import { createRedis, type Redis } from '../../../src/store/redis/client.ts'
+import { createLimitsElsewhere } from '../../../src/store/redis/limits.ts'
+import { createWindows } from '../../../src/store/redis/windows.ts'
+import type { TestRedis } from '../../support/redis.ts'
+import { addKey, type NodeOptions, openLedger, type PgNode } from './postgres.ts'
 import { beginAt, type Clock, mortal, type Playable, type PlayedNode } from './world.ts'
 
 /** Nothing happens by itself. */
@@ -10,7 +15,12 @@ const START = Date.UTC(2026, 8, 1, 12)
 
 type Node = PlayedNode & { pg: PgNode; life: ReturnType<typeof mortal>; busy(): boolean }
 
-export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number): Promise<Playable> => {
+/** `server`: counts the limits. */
+export const createPgWorld = async (
+  given: Partial<NewKey>[],
+  nodeCount: number,
+  server?: TestRedis,
+): Promise<Playable> => {
   const clock: Clock = { ms: 0 }
   const ledger = await openLedger()
   const { admin } = ledger
@@ -21,18 +31,35 @@ export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number)
   const keyIds: string[] = []
   for (const each of given) keyIds.push(await addKey(admin, each))
 
+  const time = `clock:${crypto.randomUUID()}`
+  await server?.client.set(time, `${START}`)
+  const redises = new Map<string, Redis>()
+  const limitsAt = (url: string): NonNullable<NodeOptions['limits']> => {
+    return ({ name, books, keys }) => {
+      const redis = createRedis(url)
+      redises.set(name, redis)
+      return createLimitsElsewhere({
+        ...{ books, keys, node: name, defaults: { rpm: 0, tpm: 0, concurrency: 0 }, stopwatch: () => clock.ms },
+        windows: createWindows(redis, `local now = tonumber(redis.call('GET', '${time}'))`),
+        shared: createFlag(admin, 'limits in the database', name, 3_000),
+        changed: () => undefined,
+      })
+    }
+  }
+
   const newNode = async (): Promise<Node> => {
     const life = mortal()
     const pg = await ledger.node({
       ...{ timing: STILL, timers: life.timers, stopwatch: () => clock.ms, clock: () => START + clock.ms },
+      ...(server === undefined ? {} : { limits: limitsAt(server.url) }),
     })
     let under = 0
-    const { line, books } = pg
+    const { line, books, elsewhere } = pg
     line.to = {
       async carry(group) {
         under++
         try {
-          return await books.carry(group)
+          return await (elsewhere ?? books).carry(group)
         } finally {
           under--
         }
@@ -63,11 +90,18 @@ export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number)
     async wait(ms = 0) {
       clock.ms += ms
       await admin.query('UPDATE test_clock SET ms = $1', [START + clock.ms])
+      await server?.client.set(time, `${START + clock.ms}`)
+      for (const node of nodes) await node.pg.elsewhere?.look()
       for (const node of nodes) node.life.wait()
       await world.turns()
     },
-    /** Every connection breaks. */
+    /** Every connection breaks, and what is in no database is gone. */
     async restart() {
+      if (server !== undefined) {
+        await server.halt()
+        await server.start()
+        await server.client.set(time, `${START + clock.ms}`)
+      }
       await admin.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
@@ -80,6 +114,7 @@ export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number)
       node.alive = false
       node.life.kill()
       await node.pg.kill()
+      redises.get(node.name)?.close()
       nodes[at] = await newNode()
       await admin.query('UPDATE nodes SET until = 0 WHERE id = $1', [node.name])
       await nodes[at].pg.books.sweep()
@@ -110,6 +145,7 @@ export const createPgWorld = async (given: Partial<NewKey>[], nodeCount: number)
     async close() {
       for (const node of nodes) node.life.kill()
       await ledger.close()
+      for (const redis of redises.values()) redis.close()
     },
   }
   return world

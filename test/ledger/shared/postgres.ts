@@ -1,5 +1,6 @@
 // Nodes on one database of PostgreSQL, for tests: each with books of its own, over a line that fails when the test says.
 
+import { totalTokens } from '../../../src/ir/usage.ts'
 import type { Budget } from '../../../src/keys/budget.ts'
 import type { Key, NewKey, RateLimits } from '../../../src/keys/key.ts'
 import type { OpenExchange } from '../../../src/ledger/journal.ts'
@@ -10,6 +11,7 @@ import { UTC } from '../../../src/lib/calendar.ts'
 import { type Books, createBooks, type Timing } from '../../../src/store/postgres/books.ts'
 import { type Client, createClient } from '../../../src/store/postgres/client.ts'
 import { migrate } from '../../../src/store/postgres/migrate.ts'
+import type { LimitsElsewhere } from '../../../src/store/redis/limits.ts'
 import { newKey } from '../../store/support.ts'
 import { type OwnServer, type TestServer, testPostgres } from '../../support/postgres.ts'
 import { PRICE } from '../support.ts'
@@ -89,6 +91,8 @@ const keyOf = (row: KeyRow): Key & { version: number } => ({
   version: row.version,
 })
 
+type Cache = ReturnType<typeof createCache>
+
 export const addKey = async (client: Client, given: Partial<NewKey> = {}): Promise<string> => {
   const { label, tokensTotal, rpm, tpm, concurrency, ownerId } = newKey(given)
   const id = `key_${crypto.randomUUID().slice(0, 13)}`
@@ -112,7 +116,8 @@ export type PgNode = NodeLedger & {
   name: string
   books: Books
   line: Line
-  cache: ReturnType<typeof createCache>
+  cache: Cache
+  elsewhere: LimitsElsewhere | undefined
   settled: OpenExchange[]
   refused: string[]
   failures: unknown[]
@@ -130,6 +135,8 @@ export type NodeOptions = {
   stopwatch?: () => number
   clock?: () => number
   takeOver?: (left: Resumed) => boolean
+  /** The limits are counted elsewhere, in front of its books. */
+  limits?: (node: { name: string; books: Books; keys: Cache['keys'] }) => LimitsElsewhere
   /** Its lease begins, and it looks after others by itself. */
   isStarted?: boolean
 }
@@ -150,18 +157,24 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
       const cache = createCache(client)
       await cache.read()
       const { defaults = NO_LIMITS, clock = Date.now } = options
+      let limits: LimitsElsewhere | undefined
       const facts = { settled: [] as OpenExchange[], refused: [] as string[], failures: [] as unknown[] }
       const books = createBooks({
         ...{ client, node: name, keys: cache.keys, budgets: cache.budgets, refresh: cache.read, clock, defaults },
         ...{ prices: () => () => PRICE, calendar: UTC, timing: options.timing ?? {} },
         ...(options.takeOver === undefined ? {} : { takeOver: options.takeOver }),
-        onSettled: ({ open }) => facts.settled.push(open),
+        ...(options.limits === undefined ? {} : { countsTokens: () => limits?.isAway() ?? true }),
+        onSettled({ open, settlement }) {
+          facts.settled.push(open)
+          limits?.settled(open.keyId, totalTokens(settlement.usage))
+        },
         onRefused: (id) => facts.refused.push(id),
         onFailure: (cause) => facts.failures.push(cause),
       })
       if (options.isStarted !== false) await books.start()
+      limits = options.limits?.({ name, books, keys: cache.keys })
       const line = createLine()
-      line.to = books
+      line.to = limits ?? books
       const ledger = createNodeLedger({
         ...{ node: line, keys: cache.keys, refresh: cache.read, clock, defaults, groups: 2 },
         prices: () => () => PRICE,
@@ -170,7 +183,7 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
       })
       const node: PgNode = {
         ...ledger,
-        ...{ name, books, line, cache, ...facts },
+        ...{ name, books, line, cache, elsewhere: limits, ...facts },
         async kill() {
           line.end()
           await client.close()

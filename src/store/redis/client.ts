@@ -1,0 +1,95 @@
+// The one way to Valkey or Redis: scripts, with a deadline, over one connection that is made anew where it fell silent.
+
+import { RedisClient } from 'bun'
+
+export type Script = { text: string; digest: string }
+
+export const script = (text: string): Script => ({
+  text,
+  digest: new Bun.CryptoHasher('sha1').update(text).digest('hex'),
+})
+
+export type Redis = {
+  /**
+   * What does no more the second time than the first: it is tried again where the connection is lost. Rejects where it was not
+   * answered in time, and where it failed: then it may have been carried out all the same.
+   */
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** The server and its version. */
+  version(): Promise<string>
+  close(): void
+}
+
+const DEADLINE_MS = 1_000
+/** Between two tries. */
+const PAUSE_MS = 10
+/** It gives up for good after so many tries. */
+const FOR_EVER = 1_000_000_000
+
+export const createRedis = (url: string, { deadlineMs = DEADLINE_MS } = {}): Redis => {
+  const make = (): RedisClient => new RedisClient(url, { connectionTimeout: deadlineMs, maxRetries: FOR_EVER })
+  let client = make()
+  let isClosed = false
+
+  /** What was asked meanwhile is given up with it: it would be carried out late. */
+  const replace = (old: RedisClient): void => {
+    if (old !== client || isClosed) return
+    client = make()
+    old.close()
+  }
+  const once = async (command: string, words: string[], forMs: number): Promise<unknown> => {
+    const asked = client
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      reject(new Error(`no answer within ${deadlineMs} ms`))
+      replace(asked)
+    }, forMs)
+    try {
+      return await Promise.race([asked.send(command, words), late])
+    } catch (cause) {
+      // One that has become a replica goes on answering.
+      if (isReadOnly(cause)) replace(asked)
+      throw cause
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const ask = async (command: string, words: string[]): Promise<unknown> => {
+    const until = performance.now() + deadlineMs
+    for (;;) {
+      try {
+        return await once(command, words, Math.max(1, until - performance.now()))
+      } catch (cause) {
+        if (isClosed || !isCut(cause) || performance.now() + PAUSE_MS >= until) throw cause
+        await Bun.sleep(PAUSE_MS)
+      }
+    }
+  }
+  return {
+    async run({ text, digest }, keys, args) {
+      const words = [String(keys.length), ...keys, ...args.map(String)]
+      try {
+        return await ask('EVALSHA', [digest, ...words])
+      } catch (cause) {
+        if (!isUnknownScript(cause)) throw cause
+        return ask('EVAL', [text, ...words])
+      }
+    },
+    async version() {
+      const told = String(await ask('INFO', ['server']))
+      const [, valkey] = /^valkey_version:(\S+)/m.exec(told) ?? []
+      const [, redis = ''] = /^redis_version:(\S+)/m.exec(told) ?? []
+      return valkey === undefined ? `Redis ${redis}`.trimEnd() : `Valkey ${valkey}`
+    },
+    close() {
+      isClosed = true
+      client.close()
+    },
+  }
+}
+
+const saysOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+const isUnknownScript = (cause: unknown): boolean => saysOf(cause).includes('NOSCRIPT')
+const isCut = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_REDIS_CONNECTION_CLOSED'
+const isReadOnly = (cause: unknown): boolean => /\bREADONLY\b/.test(saysOf(cause))

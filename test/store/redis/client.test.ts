@@ -1,0 +1,65 @@
+// The way to Valkey or Redis, with a real server behind a line that fails: what is asked is answered once the line is there again,
+// or fails in time.
+
+import { describe, expect, test } from 'bun:test'
+import { createRedis, script } from '../../../src/store/redis/client.ts'
+import { createProxy } from '../../support/proxy.ts'
+import { redisMissing, startRedis } from '../../support/redis.ts'
+import { stopsAfterEach } from '../../support/stopping.ts'
+
+const stopping = stopsAfterEach()
+const SUM = script('return {ARGV[1] + ARGV[2], KEYS[1]}')
+
+const behindLine = async () => {
+  const server = stopping(await startRedis())
+  const line = await createProxy(server.port)
+  const redis = createRedis(`redis://127.0.0.1:${line.port}`)
+  stopping({
+    async stop() {
+      redis.close()
+      line.close()
+    },
+  })
+  const sum = (): Promise<unknown> => redis.run(SUM, ['k'], [1, 2])
+  return { server, line, redis, sum }
+}
+
+describe.skipIf(redisMissing !== undefined)('scripts are run', () => {
+  test('also by a server that does not know them, or not any more', async () => {
+    const { server, sum } = await behindLine()
+    expect(await sum()).toEqual([3, 'k'])
+    await server.client.send('SCRIPT', ['FLUSH'])
+    expect(await sum()).toEqual([3, 'k'])
+  })
+
+  test('over another connection where the first is cut, whatever was on its way', async () => {
+    const { line, sum } = await behindLine()
+    expect(await sum()).toEqual([3, 'k'])
+    const asked = [sum(), sum(), sum()]
+    line.cut()
+    expect(await Promise.all(asked)).toEqual([
+      [3, 'k'],
+      [3, 'k'],
+      [3, 'k'],
+    ])
+  })
+
+  test('again by themselves after a server that was away, and one that fell silent', async () => {
+    const { server, line, sum } = await behindLine()
+    expect(await sum()).toEqual([3, 'k'])
+    await server.halt()
+    await expect(sum()).rejects.toThrow()
+    await server.start()
+    while ((await sum().catch(() => undefined)) === undefined);
+    line.isMute = true
+    await expect(sum()).rejects.toThrow('no answer')
+    line.isMute = false
+    expect(await sum()).toEqual([3, 'k'])
+  })
+
+  test('and what the server says of one that is wrong is told', async () => {
+    const { redis } = await behindLine()
+    await expect(redis.run(script('return nothing()'), [], [])).rejects.toThrow('nothing')
+    expect(await redis.version()).toMatch(/^(?:Redis|Valkey) \d/)
+  })
+})
