@@ -208,6 +208,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
       failed: seldom((cause) =>
         log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
       ),
+      isShared: together !== undefined,
     }),
     background: createBackground(store.background),
     fetch: globalThis.fetch,

@@ -71,7 +71,8 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
   if (typeof id === 'string' && isReferable(exchange)) {
     exchange.answerId = id
-    rememberAccount(relay, exchange, target, id)
+    const placed = rememberAccount(relay, exchange, target, id)
+    if (placed !== undefined) exchange.kept = Promise.all([exchange.kept, placed]).then(() => undefined)
   }
   if (exchange.background) exchange.backgroundAnswer = await recordAnswer(relay, exchange, target, id)
   return answer

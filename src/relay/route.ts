@@ -125,11 +125,19 @@ export const mostPerImage = (
 export const isReferable = ({ wire, codec, body: { outline } }: ClientRequest): boolean =>
   wire === 'responses' ? codec.operation === undefined && outline.store !== false : isObject(outline.thread)
 
-/** Only the account that made an answer knows it: a request that refers to it must go there. */
-export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: string): void => {
-  if (target.provider.accounts.length < 2) return
+/**
+ * Only the account that made an answer knows it: a request that refers to it must go there. Resolves once all that may be asked
+ * know, where others have to.
+ */
+export const rememberAccount = (
+  relay: Relay,
+  request: ClientRequest,
+  target: Target,
+  answerId: string,
+): Promise<void> | undefined => {
+  if (target.provider.accounts.length < 2) return undefined
   relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
-  relay.recall.place(request.key.id, answerId, accountId(target))
+  return relay.recall.place(request.key.id, answerId, accountId(target))
 }
 
 const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`

@@ -16,8 +16,8 @@ export type Recall = {
   edits(keyId: string, outline: JsonObject, whole: () => JsonObject): Edit[] | Promise<Edit[]>
   /** Takes the request of an answer that is being made. `size`: of its input, about. */
   open(keyId: string, request: Rememberable, size: number): Keep
-  /** Notes which account keeps an answer itself. */
-  place(keyId: string, answerId: string, account: string): void
+  /** Notes which account keeps an answer itself. Where others have to know, it resolves once they can. */
+  place(keyId: string, answerId: string, account: string): Promise<void> | undefined
   placeOf(keyId: string, answerId: string): Promise<string | undefined>
   /** The text of a kept answer; undefined where this key has none of that id. */
   answer(keyId: string, id: string): Promise<string | undefined>
@@ -35,6 +35,8 @@ type Options = {
   turns: Turns
   /** A write has failed: the answer goes out all the same, and cannot be referred to. */
   failed: (cause: unknown) => void
+  /** Whether a client may go on from an answer at another node. */
+  isShared?: boolean
 }
 
 const PIECE_CHARS = 64 * 1024
@@ -42,10 +44,13 @@ const PIECE_CHARS = 64 * 1024
 const LARGE = 256 * 1024
 /** Pieces read or removed in one turn. */
 const AT_ONCE = 8
-/** Where answers are kept by their providers is written together. */
+/** Where answers are kept by their providers is written together; sooner where the end of an answer waits for it. */
 const PLACES_MS = 50
+const AWAITED_MS = 2
+/** No answer is held for longer by a store that is away. */
+const MOST_AWAITED_MS = 2_000
 
-export const createRecall = ({ answers, bounds, turns, failed }: Options): Recall => {
+export const createRecall = ({ answers, bounds, turns, failed, isShared = false }: Options): Recall => {
   const read = async (answer: KeptAnswer, part: Part): Promise<string> => {
     const texts: string[] = []
     for (let last = AT_ONCE; last === AT_ONCE; ) {
@@ -157,10 +162,16 @@ export const createRecall = ({ answers, bounds, turns, failed }: Options): Recal
   }
 
   let places: Place[] = []
+  let written = Promise.withResolvers<void>()
   const writePlaces = async (): Promise<void> => {
     const due = places
+    const { resolve } = written
     places = []
+    written = Promise.withResolvers()
+    const late = setTimeout(resolve, MOST_AWAITED_MS).unref()
     if (due.length > 0) await answers().place(due, bounds()).catch(failed)
+    clearTimeout(late)
+    resolve()
   }
 
   return {
@@ -176,7 +187,8 @@ export const createRecall = ({ answers, bounds, turns, failed }: Options): Recal
     },
     place(keyId, id, account) {
       places.push({ keyId, id, account })
-      if (places.length === 1) setTimeout(() => void writePlaces(), PLACES_MS).unref()
+      if (places.length === 1) setTimeout(() => void writePlaces(), isShared ? AWAITED_MS : PLACES_MS).unref()
+      return isShared ? written.promise : undefined
     },
     flush: writePlaces,
     placeOf: async (keyId, id) => (await answers().find(keyId, id))?.place,
