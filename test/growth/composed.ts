@@ -1,19 +1,19 @@
 // What docs/scale/compose.yaml describes, piece by piece on this machine: its nodes, their database and the HAProxy in front, by
 // the commands, environments and files that it names. Addresses, ports and folders are of this machine, nothing else is changed.
 
+import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { UTC } from '../../src/lib/calendar.ts'
-import { createClient } from '../../src/store/postgres/client.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { type Child, launch, PROGRAM } from '../binary/support/process.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { type Haproxy, startHaproxy } from '../support/haproxy.ts'
-import { freePort } from '../support/ports.ts'
-import { type OwnServer, postgresPrograms, startPostgres } from '../support/postgres.ts'
-import { requireSound, until } from './nodes.ts'
+import { freePort, type OwnServer, postgresPrograms, startPostgres } from '../support/postgres.ts'
+import { postgresBooks } from './books.ts'
+import { until } from './nodes.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
 
@@ -181,7 +181,7 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
     return { url: `http://127.0.0.1:${port}`, haproxy }
   }
   const { url, haproxy } = await begun((text) => text)
-  const own = createClient(database.url, { max: 2 })
+  const reading = postgresBooks(database.url)
   const up = (count: number): Promise<void> =>
     until(async () => {
       const states = await haproxy.states()
@@ -194,15 +194,15 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
   return {
     ...{ url, nodes, server, haproxy, secret, up },
     front: async (change) => (await begun(change)).url,
-    query: (text) => own.query(text),
+    query: (text) => reading.query(text),
     async books() {
       await ended('SIGTERM')
-      await requireSound(own)
+      expect(await reading.broken()).toEqual([])
     },
     async stop() {
       await Promise.all(fronts.map((each) => each.stop()))
       await ended('SIGKILL')
-      await own.close()
+      await reading.close()
       await server.stop()
       rmSync(root, { recursive: true, force: true })
     },

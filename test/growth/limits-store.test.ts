@@ -49,7 +49,7 @@ const raced = async (nodes: Nodes, secret: string, count: number): Promise<numbe
 }
 
 const windowsIn = (nodes: Nodes): Promise<object[]> =>
-  nodes.query('SELECT 1 FROM keys WHERE cardinality(window_seconds) > 0')
+  nodes.reading.query('SELECT 1 FROM keys WHERE cardinality(window_seconds) > 0')
 
 describe.skipIf(missing !== undefined)('nodes with a store for limits', () => {
   test('hold the limits of a key together, and write nothing of them into their database', async () => {
@@ -127,6 +127,6 @@ describe.skipIf(missing !== undefined)('nodes with a store for limits', () => {
     await until(async () => (await statusOf(nodes.at(0).ask(key.secret))) === 200)
     end.open()
     expect(await kept.rest).toContain('[DONE]')
-    await until(async () => (await nodes.query('SELECT 1 FROM reservations')).length === 0)
+    await until(async () => (await nodes.reading.query('SELECT 1 FROM reservations')).length === 0)
   })
 })

@@ -106,7 +106,7 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
       response = await openai.responses.retrieve(response.id)
     expect(response.output_text).toContain('“Hello you”')
     expect(new Set(answered)).toEqual(new Set([0, 1]))
-    await until(async () => (await nodes.query('SELECT 1 FROM reservations')).length === 0)
+    await until(async () => (await nodes.reading.query('SELECT 1 FROM reservations')).length === 0)
     const [row] = await nodes.books()
     expect(row).toMatchObject({ outcome: 'done', output: response.usage?.output_tokens })
   })
@@ -115,7 +115,7 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
     const { nodes, openai } = await both()
     const { id } = await openai.responses.create({ model: 'vendorB-5.5', input: 'Hello you', background: true })
     expect((await openai.responses.cancel(id)).status).toBe('cancelled')
-    await until(async () => (await nodes.query('SELECT 1 FROM reservations')).length === 0)
+    await until(async () => (await nodes.reading.query('SELECT 1 FROM reservations')).length === 0)
     await openai.responses.delete(id)
     expect(await openai.responses.retrieve(id).catch((error: unknown) => error)).toBeInstanceOf(OpenAI.NotFoundError)
     const stream = await openai.responses.create({
@@ -134,7 +134,7 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
     }
     expect(text).toBe(whole)
     expect(text).toContain('“Hello again”')
-    await until(async () => (await nodes.query('SELECT 1 FROM reservations')).length === 0)
+    await until(async () => (await nodes.reading.query('SELECT 1 FROM reservations')).length === 0)
     expect((await nodes.books()).map(({ outcome }) => outcome)).toEqual(['aborted', 'done'])
   })
 
@@ -158,7 +158,7 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
   test('keep a conversation at the account that has its prompt, and an answer’s at the one that made it', async () => {
     const { demo, openai, anthropic, nodes } = await both({ accounts: ['one', 'two', 'three'] })
     const accountsOf = async (): Promise<(string | null)[]> =>
-      (await nodes.query<{ account: string | null }>('SELECT account FROM exchanges ORDER BY row')).map(
+      (await nodes.reading.query<{ account: string | null }>('SELECT account FROM exchanges ORDER BY row')).map(
         ({ account: name }) => name,
       )
     for (let conversation = 0; conversation < 4; conversation++) {
@@ -189,7 +189,8 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
         previous = (await openai.responses.create({ ...asked, stream: false })).id
       }
     }
-    const accounts = (): Promise<{ account: string }[]> => nodes.query('SELECT account FROM exchanges ORDER BY row')
+    const accounts = (): Promise<{ account: string }[]> =>
+      nodes.reading.query('SELECT account FROM exchanges ORDER BY row')
     await until(async () => (await accounts()).length === 20)
     const names = (await accounts()).map(({ account: name }) => name)
     for (let at = 0; at < 20; at += 4) expect(new Set(names.slice(at, at + 4)).size).toBe(1)
@@ -223,7 +224,7 @@ describe.skipIf(postgresMissing !== undefined)('the official SDKs going back and
       ...{ model: 'vendorB-5.5', messages: [{ role: 'user' as const, content: 'Hello you' }] },
     })
     expect(answer.choices[0]?.message.content).toContain('“Hello you”')
-    await until(async () => (await nodes.query('SELECT 1 FROM reservations')).length === 0)
+    await until(async () => (await nodes.reading.query('SELECT 1 FROM reservations')).length === 0)
     nodes.all.shift()
     const rows = await nodes.books()
     expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(['done', 'done', 'failed'])
