@@ -153,8 +153,8 @@ export const Accounts = () => {
         }
       </Loaded>
       <p class="muted small">
-        Spent and last used: since this server was started. What <code>sluice.yaml</code> or the environment says is
-        changed there; what is set here is in force at once.
+        Spent: in the last thirty days. What <code>sluice.yaml</code> or the environment says is changed there; what is
+        set here is in force at once.
       </p>
       {doing?.what === 'add' && <Add onDone={done} onClose={() => setDoing(undefined)} />}
       {doing?.what === 'change' && <Change of={doing.of} onDone={done} onClose={() => setDoing(undefined)} />}
