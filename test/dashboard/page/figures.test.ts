@@ -19,15 +19,39 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       expect(download.suggestedFilename()).toStartWith(`usage by key ${month}-01 to ${month}-`)
       const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
       expect(lines[0]).toBe(
-        'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr',
+        'key,label,owner,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr,fees_usd',
       )
       expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
         `"'=HYPERLINK(""http://x"",""y"")",Sophea,1,0,123456,0,0,7,0,123463,`,
       )
-      const counts = lines.slice(1).map((line) => Number(line.split(',').at(-10)))
+      const counts = lines.slice(1).map((line) => Number(line.split(',').at(-11)))
       const requests = counts.slice(0, -1).reduce((sum, count) => sum + count, 0)
       expect([lines.at(-1)?.split(',')[0], counts.at(-1)]).toEqual(['total', requests])
       expect(whole).toStartWith(`Requests${requests.toLocaleString('en-US')}`)
+    }))
+
+  test('what part of a cost is fees has a column of its own, once there are any', () =>
+    admin('/dashboard', async (page) => {
+      const fees = page.getByRole('columnheader', { name: 'Of which fees', exact: true })
+      await page.getByText('Usage over time').waitFor()
+      expect(await fees.count()).toBe(0)
+      const model = 'vendorB-image-1'
+      const price = { input: 0, output: 0, per_image: { default: 0.25 } }
+      const set = `fetch('/admin/api/entries/models/${model}', ${JSON.stringify({
+        ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify({ value: { price } }),
+      })}).then(({ status }) => status)`
+      expect(await page.evaluate(set)).toBe(200)
+      const { secret } = await issue('draws')
+      const body = JSON.stringify({ model, prompt: 'a lock', n: 2 })
+      const headers = { 'x-api-key': secret, 'content-type': 'application/json' }
+      const drawn = await fetch(`${gateway.url}/v1/images/generations`, { method: 'POST', headers, body })
+      expect(drawn.status).toBe(200)
+      await drawn.text()
+      await page.reload()
+      await fees.waitFor()
+      const cells = await page.getByRole('row', { name: model }).first().getByRole('cell').allTextContents()
+      expect(cells.slice(-3)).toEqual(['$0.50', '$0.50', '2,050'])
     }))
 
   test('a request that was refused is found by the id its client was given, and says why and what to do', () =>

@@ -4,6 +4,12 @@ import { expect, test } from 'bun:test'
 import type { Usage } from '../../../src/admin-api/schema.ts'
 import { describePage, faults, heading } from './browsing.ts'
 
+/** The last cells shown of tables' rows that have less room at their right than others. */
+const AT_THE_EDGE = `[...document.querySelectorAll('table:not(.members) tr')].flatMap((row) => {
+  const last = [...row.children].filter((cell) => cell.offsetWidth > 0).at(-1)
+  return last !== undefined && parseFloat(getComputedStyle(last).paddingRight) < 16 ? [last.textContent] : []
+})`
+
 describePage('screens, motion and assistive tools', ({ gateway, visit, admin, makeKey, issue, say }) => {
   test('nothing moves for those who asked for that', () =>
     admin(
@@ -178,6 +184,8 @@ describePage('screens, motion and assistive tools', ({ gateway, visit, admin, ma
         await page.locator('.bone').first().waitFor({ state: 'detached' })
         const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect({ path, widerThanThePhoneBy: wide }).toEqual({ path, widerThanThePhoneBy: 0 })
+        const atTheEdge = (await page.evaluate(AT_THE_EDGE)) as string[]
+        expect({ path, atTheEdge }).toEqual({ path, atTheEdge: [] })
         expect(await faults(page)).toEqual([])
         await page.emulateMedia({ colorScheme: 'dark' })
         expect(await faults(page)).toEqual([])
