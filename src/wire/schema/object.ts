@@ -14,6 +14,21 @@ const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
  */
 export const objectRoot = (given: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   if (given === undefined) return { type: 'object', properties: {}, additionalProperties: false }
+  if (!Object.isFrozen(given)) return rootOf(given, drop)
+  let known = ROOTS.get(given)
+  if (known === undefined) {
+    const removed: string[] = []
+    known = { root: Object.freeze(rootOf(given, (member) => removed.push(member))), removed }
+    ROOTS.set(given, known)
+  }
+  for (const member of known.removed) drop(member)
+  return known.root
+}
+
+/** Of schemas that many requests share, which are frozen: an agent has the same tools with every turn. */
+const ROOTS = new WeakMap<JsonObject, { root: JsonObject; removed: readonly string[] }>()
+
+const rootOf = (given: JsonObject, drop: (member: string) => void): JsonObject => {
   const schema = withDefinitions(toDraft2020(given), given)
   const followed = follow(schema, schema)
   const { not, ...rest } = merged(followed, schema)

@@ -7,6 +7,18 @@ import { withNotes } from './object.ts'
 
 /** Every schema within it with patterns that vendor_b reads; the others become a part of its description. */
 export const withReadablePatterns = (schema: JsonObject): JsonObject => {
+  if (!Object.isFrozen(schema)) return readable(schema)
+  const known = READ.get(schema)
+  if (known !== undefined) return known
+  const made = readable(schema)
+  READ.set(schema, made)
+  return made
+}
+
+/** Of schemas that many requests share. */
+const READ = new WeakMap<JsonObject, JsonObject>()
+
+const readable = (schema: JsonObject): JsonObject => {
   const notes: JsonObject = {}
   const mapped = mapMembers(schema, (name, value) => {
     if (name === 'pattern' && typeof value === 'string' && !isReadable(value)) {
