@@ -29,7 +29,7 @@ export const outline = (bytes: Uint8Array<ArrayBuffer>, read: Read = readNow(byt
 /** The same in steps. */
 export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Outline> {
   if (read.faulty) throw new SyntaxError('This is no JSON.')
-  const { members, open, cut, shared } = read
+  const { cut, shared } = read
   let { short } = read
   if (short === undefined) {
     short = shortOf(withoutCut(bytes, cut))
@@ -37,15 +37,12 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
   }
   const { text, ascii } = short
   const value: unknown = JSON.parse(text)
-  const isObject = bytes[open] === OBJECT
-  return {
-    value,
-    ascii,
-    outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined,
-    cut,
-    shared,
-  }
+  return { value, ascii, outermost: outermostOf(bytes, read), cut, shared }
 }
+
+/** Where the outermost object stands, and its members; undefined where the text is none. The bytes must be JSON. */
+export const outermostOf = (bytes: Uint8Array<ArrayBuffer>, { open, members }: Read): Container | undefined =>
+  bytes[open] === OBJECT ? { isObject: true, open, slots: slotsOf(bytes, members) } : undefined
 
 /** So few bytes are copied one by one: of many strings that are cut, most have no more between them. */
 const FEW = 32

@@ -12,7 +12,7 @@ import type { Frame } from '../lib/sse.ts'
 import { inTurns, type Steps } from '../lib/steps.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
-import type { Ask, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
@@ -24,6 +24,7 @@ import type { Keep } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
+import { withoutMarks } from './client-body.ts'
 import { listDropped } from './dropped.ts'
 import { type Exchange, secondsOf } from './exchange.ts'
 import type { Relay } from './services.ts'
@@ -134,14 +135,11 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | U
     exchange.dropped = listDropped([...betas, ...lostIn(edits), ...lostCap(exchange, target)])
     return { body: exchange.body.edited(edits), undo: undefined, cap: cap ?? codec.outputCap(exchange.body.outline) }
   }
-  const encoded = encodeFor(
-    exchange,
-    chatCodec(exchange.codec.operation ?? exchange.bodyWire),
-    chatCodec(target.wire),
-    target,
-  )
+  const encode = (): EncodedRequest =>
+    encodeFor(exchange, chatCodec(exchange.codec.operation ?? exchange.bodyWire), chatCodec(target.wire), target)
+  const encoded = encode()
   exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
-  return { write: () => written(encoded.body, exchange.body.size), undo: encoded.undo, cap: encoded.undo.cap }
+  return { write: () => writtenFor(exchange, encoded.body, encode), undo: encoded.undo, cap: encoded.undo.cap }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */
@@ -149,6 +147,19 @@ const LONG_CHARS = 32 * 1024
 
 /** Of a request of more characters no text of the whole is made. */
 const VAST_CHARS = 1024 * 1024
+
+/** Where a mark has not come through whole, the request is translated again, from a body without any. */
+function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedRequest): Steps<Plan['body']> {
+  const { marked, size } = exchange.body
+  if (marked === undefined) return yield* written(body, size)
+  const text = JSON.stringify(body)
+  yield
+  const sent = marked.written(bytesOf(text))
+  if (sent !== undefined) return sent
+  exchange.body = withoutMarks(exchange.body)
+  exchange.decoded = undefined
+  return yield* written(again().body, size)
+}
 
 /** `size`: about how long it will be. */
 function* written(body: JsonObject, size: number): Steps<Plan['body']> {
@@ -161,10 +172,15 @@ function* written(body: JsonObject, size: number): Steps<Plan['body']> {
   const text = JSON.stringify(body)
   if (text.length < LONG_CHARS) return wellFormed(text)
   yield
-  const bytes = new TextEncoder().encode(text)
-  // In text with many escapes, which code has, this takes fifty times as long.
-  return mayBeTorn(bytes) ? new TextEncoder().encode(wellFormed(text)) : bytes
+  return bytesOf(text)
 }
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => {
+  const bytes = utf8.encode(text)
+  // In text with many escapes, which code has, this takes fifty times as long.
+  return mayBeTorn(bytes) ? utf8.encode(wellFormed(text)) : bytes
+}
+const utf8 = new TextEncoder()
 
 /**
  * Whether the body's bytes pass: it is in the provider's wire already, in a form that the provider takes. Several answers

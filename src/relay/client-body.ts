@@ -6,10 +6,11 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { collectAfter } from '../lib/collect.ts'
-import { type Outline, outlining } from '../lib/json-outline.ts'
+import { type Marked, markLong } from '../lib/json-marked.ts'
+import { type Outline, outermostOf, outlining } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
 import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
-import { type Container, findMember } from '../lib/json-scan.ts'
+import { type Container, findMember, type Slot } from '../lib/json-scan.ts'
 import type { Scanning } from '../lib/json-scanner/pieces.ts'
 import { createSharedMembers, type Shared } from '../lib/json-shared.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
@@ -20,6 +21,7 @@ import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
+import { textsOfResults } from '../wire/tools/results.ts'
 import { countText, FILE_BYTES, isSaid, leastInput, mayBeFile, tokensIn, type Weight, weigh } from './estimate.ts'
 
 /** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
@@ -44,6 +46,11 @@ export type ClientBody = {
   elements(name: string): Iterable<Json> | undefined
   /** All of it. */
   whole(): Whole
+  /**
+   * For a translation, where tools have said much: all of it, but with marks for that, and what puts its bytes back into the
+   * request that is made of it.
+   */
+  readonly marked?: { readonly body: JsonObject } & Pick<Marked, 'written'>
   /**
    * All of it with edits, as a request sends it. A member that may decide and is written more than once is sent once, as it
    * stands in the outline: servers differ in which of the two they read, and each must read what was admitted.
@@ -122,6 +129,8 @@ const needsAll = (bytes: Uint8Array<ArrayBuffer>, translates: Translates): boole
 /** An agent sends the same with every turn, and so do others who use it. */
 const TOOLS = createSharedMembers('tools')
 const OUTLINED: Scanning = { sharing: TOOLS }
+/** The same for translations, nothing in them cut. */
+const WHOLE_TOOLS = createSharedMembers(TOOLS.name)
 const WHOLE: Scanning = { outlined: false }
 
 /** What takes longer than a turn is several steps for a body of more bytes. */
@@ -131,7 +140,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   if (bytes[0] === BOM) return openText(bodyText(bytes))
   const isLong = bytes.byteLength > STEP_BYTES
   const plain = !read.longNumber
-  if (isWhole) return yield* openBytes(bytes, plain)
+  if (isWhole) return yield* isLong || !plain || read.faulty ? openBytes(bytes, plain) : openMarked(bytes, read)
   if (!isUtf8(bytes)) throw notUtf8()
   const { value, ascii, outermost, cut, shared } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
@@ -176,16 +185,22 @@ const weightOf = (shared: Shared): Weight => {
 }
 const WEIGHTS = new WeakMap<Shared, Weight>()
 
+/** The member of that name where it is written once. */
+const onlySlot = ({ slots }: Container, name: string): Slot | undefined => {
+  const [slot, other] = slots.filter(({ key }) => key === name)
+  return other === undefined ? slot : undefined
+}
+
 /** Has the tools shared with later requests, where they are written once. */
 const noteTools = (
   bytes: Uint8Array<ArrayBuffer>,
   outline: JsonObject,
-  { slots }: Container,
+  outermost: Container,
   cut: Outline['cut'],
 ): void => {
   const { tools } = outline
-  const [slot, other] = slots.filter(({ key }) => key === TOOLS.name)
-  if (slot === undefined || other !== undefined || !Array.isArray(tools)) return
+  const slot = onlySlot(outermost, TOOLS.name)
+  if (slot === undefined || !Array.isArray(tools)) return
   const { valueStart, end } = slot
   TOOLS.note(bytes.subarray(valueStart, end), () => {
     const own: number[] = []
@@ -241,6 +256,67 @@ export const openText = (text: string): ClientBody =>
     read: () => text,
     edited: (edits) => spliceOnce(text, edits, ONCE),
   })
+
+/** A large body that will be translated. What tools have said, most of it, is passed over. */
+function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> {
+  const outermost = outermostOf(bytes, read)
+  const hasTurns = outermost?.slots.some(({ key }) => key === 'messages') === true
+  const slot = outermost && onlySlot(outermost, WHOLE_TOOLS.name)
+  const tools = slot && bytes.subarray(slot.valueStart, slot.end)
+  const shared = tools && WHOLE_TOOLS.find(tools)
+  const passed = shared && slot && { start: slot.valueStart, end: slot.end }
+  const marks = hasTurns && isUtf8(bytes) ? markLong(bytes, read.cut, passed) : undefined
+  if (outermost === undefined || marks === undefined) return yield* openBytes(bytes, true)
+  const body = objectIn(marks.text)
+  const kept = new Set<number>()
+  let hidden = 0
+  for (const text of textsOfResults(body)) {
+    const which = marks.markIn(text)
+    if (which === undefined) continue
+    kept.add(which)
+    hidden += marks.hiddenBy(which)
+  }
+  if (kept.size < marks.count) unmark(body, marks, kept)
+  const { bytes: weight, mayShow, said } = measured(() => weigh(body, false, shared && weightOf(shared)))
+  const list = body[WHOLE_TOOLS.name]
+  if (shared !== undefined) body[WHOLE_TOOLS.name] = shared.value as Json
+  else if (tools !== undefined && Array.isArray(list)) WHOLE_TOOLS.note(tools, () => ({ value: list, cut: [] }))
+  const picker = createPicker(bytes, outermost.slots)
+  let whole = kept.size === 0 ? body : undefined
+  return {
+    size: bytes.byteLength,
+    outline: body,
+    inputEstimate: tokensIn(weight + hidden),
+    mayShow,
+    get leastInput() {
+      return leastInput(body, said + hidden)
+    },
+    member: (name) => picker.member(name) as Json | undefined,
+    elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
+    whole: () => {
+      whole ??= objectIn(bodyText(bytes))
+      return wholeOf(whole, () => bodyText(bytes), true)
+    },
+    edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
+    ...(kept.size > 0 && { marked: { body, written: marks.written } }),
+  }
+}
+
+/** Puts back what stood for every mark but those. */
+const unmark = (value: JsonObject | Json[], marks: Marked, kept: ReadonlySet<number>): void => {
+  const within = value as JsonObject
+  for (const name in within) {
+    const one = within[name]
+    if (typeof one === 'object' && one !== null) unmark(one, marks, kept)
+    else if (typeof one === 'string') {
+      const which = marks.markIn(one)
+      if (which !== undefined && !kept.has(which)) within[name] = marks.whole(which)
+    }
+  }
+}
+
+/** The body to be translated as a whole. */
+export const withoutMarks = ({ marked: _, ...body }: ClientBody): ClientBody => body
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
 function* openBytes(bytes: Uint8Array<ArrayBuffer>, plain: boolean): Steps<ClientBody> {
@@ -363,10 +439,11 @@ export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): Cli
 
 /** The body with another estimate. What it surely takes is not counted for that. */
 export const withEstimate = (body: ClientBody, inputEstimate: number): ClientBody => {
-  const { size, contentType, outline, mayShow, member, elements, whole, edited } = body
+  const { size, contentType, outline, mayShow, member, elements, whole, edited, marked } = body
   const sent = contentType === undefined ? {} : { contentType }
   return {
     ...{ size, ...sent, outline, inputEstimate, mayShow, member, elements, whole, edited },
+    ...(marked && { marked }),
     get leastInput() {
       return body.leastInput
     },

@@ -36,8 +36,8 @@ export const encodeFor = (
 ): EncodedRequest => {
   const within = editsWithin(exchange, target)
   const made = encoded(provider, target, exchange.body.outline, () => {
-    if (within.length > 0) return capped(client.decodeRequest(exactBody(exchange, within)), capFor(exchange, target))
-    exchange.decoded ??= client.decodeRequest(exactBody(exchange))
+    if (within.length > 0) return capped(client.decodeRequest(bodyToRead(exchange, within)), capFor(exchange, target))
+    exchange.decoded ??= client.decodeRequest(bodyToRead(exchange))
     return capped(exchange.decoded, capFor(exchange, target))
   })
   return within.length === 0 ? made : { ...made, dropped: [...made.dropped, ...lostIn(within)] }
@@ -145,6 +145,12 @@ export const exactBody = ({ body }: ClientRequest, edits: readonly PassEdit[] = 
   return withEdits(whole.plain ? whole.body : withExact(whole.text, whole.body), edits)
 }
 
+/** The same for a translation, which what tools have said goes through unread. */
+const bodyToRead = (exchange: Exchange, edits: readonly PassEdit[] = []): JsonObject => {
+  const { marked } = exchange.body
+  return marked === undefined ? exactBody(exchange, edits) : withEdits(marked.body, edits)
+}
+
 /** The output cap a target must be given; undefined where the client's own stands, or its absence. */
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
   return lower(lower(admittedCap(exchange, target), target.outputCap), toldCap(exchange, target))
@@ -212,12 +218,15 @@ const KNOWN = new WeakMap<Target['model'], Pick<Target, 'provider' | 'learned'> 
  */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
-  body: (exchange.codec.ofWholeConversation === true ? exchange.body : exchange.asSent).whole().body,
+  body: askedIn(exchange.codec.ofWholeConversation === true ? exchange.body : exchange.asSent),
   stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
   now,
   ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
+
+/** No answer says again what tools have said. */
+const askedIn = ({ marked, whole }: ClientBody): JsonObject => marked?.body ?? whole().body
 
 /** What an answer goes through on its way: from the provider's wire, on which `undo` was asked for, to the client's. */
 export type Crossing = { client: ChatCodec; provider: ChatCodec; ask: Ask; undo: Undo }

@@ -1,0 +1,140 @@
+// Long strings of JSON that are passed over: a mark stands for all but the beginning of each while the rest is parsed and
+// written in another form, and their bytes go on as they are, neither decoded nor written again.
+
+import { isAscii } from 'node:buffer'
+import { asBuffer } from './as-buffer.ts'
+import { BACKSLASH, COLON, QUOTE, SPACE } from './json-codes.ts'
+import { Pieces } from './pieces.ts'
+
+/** A mark stands between two of these, which hardly any text has. */
+const EDGE = 0x7f
+/** Known to this process alone. */
+const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('base64url')
+const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
+const HEAD = Buffer.from(BEGINS)
+const ENDS = String.fromCharCode(EDGE)
+/** Of a mark's number, with what it ends in. */
+const MOST_DIGITS = 12
+const markOf = (which: number): string => `${BEGINS}${which}${ENDS}`
+
+/** Shorter strings are read sooner than they are marked. */
+const LEAST_BYTES = 512
+
+export type Marked = {
+  /** The JSON text, with marks. */
+  readonly text: string
+  /** How many there are. */
+  readonly count: number
+  /** Which mark a string ends in; undefined for one without. */
+  markIn(text: string): number | undefined
+  /** How many bytes of the text a mark hides, in place of its own. */
+  hiddenBy(which: number): number
+  /** The string that a mark is of, whole. */
+  whole(which: number): string
+  /** JSON written since with the hidden bytes in place of the marks; undefined where one has not come through whole. */
+  written(json: Uint8Array<ArrayBuffer>): Pieces | undefined
+}
+
+/** Where a value stands. */
+type Span = { readonly start: number; readonly end: number }
+
+/**
+ * The bytes must be JSON in UTF-8. `cut`: its long strings, as a reader notes them. `known`: a value that need not be read, a list;
+ * a null stands for it. Undefined where there are none to mark, or what they hold may not go on as it is: half of a character,
+ * or what a mark begins with.
+ */
+export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>, known?: Span): Marked | undefined => {
+  const all = asBuffer(bytes)
+  const spans = longIn(bytes, cut, known)
+  const count = spans.length / 3
+  if (count === 0 || all.includes(EDGE) || HALVES.some((half) => all.includes(half))) return undefined
+  const marks = Array.from({ length: count }, (_, which) => markOf(which))
+  const hidden = (which: number): number => (spans[which * 3 + 2] as number) - (spans[which * 3 + 1] as number)
+  const hiddenBy = (which: number): number => hidden(which) - (marks[which]?.length ?? 0)
+  const short = Buffer.allocUnsafe(bytes.length + count * (HEAD.length + MOST_DIGITS))
+  let from = 0
+  let to = 0
+  const put = (until: number, text: string, past: number): void => {
+    to += all.copy(short, to, from, until)
+    to += short.write(text, to, 'latin1')
+    from = past
+  }
+  let isPast = known === undefined
+  for (let which = 0; which < count; which++) {
+    const kept = spans[which * 3 + 1] as number
+    if (known !== undefined && !isPast && kept > known.start) {
+      put(known.start, 'null', known.end)
+      isPast = true
+    }
+    put(kept, marks[which] as string, spans[which * 3 + 2] as number)
+  }
+  if (known !== undefined && !isPast) put(known.start, 'null', known.end)
+  to += all.copy(short, to, from)
+  const made = short.subarray(0, to)
+  return {
+    text: made.toString(isAscii(made) ? 'latin1' : 'utf8'),
+    count,
+    markIn,
+    hiddenBy,
+    whole: (which) =>
+      JSON.parse(all.toString('utf8', (spans[which * 3] as number) - 1, (spans[which * 3 + 2] as number) + 1)),
+    written: (json) => written(json, (which) => all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])),
+  }
+}
+
+/** How a character of two halves begins where it is escaped; either may stand alone. */
+const HALVES = ['\\ud', '\\uD']
+
+/** Of each: where it begins, up to where it stays, on a border of characters, and where it ends. No names, and none that may be blank. */
+const longIn = (bytes: Uint8Array, cut: ArrayLike<number>, known: Span | undefined): number[] => {
+  const spans: number[] = []
+  for (let one = 0; one < cut.length; one += 3) {
+    const start = cut[one] as number
+    const end = cut[one + 2] as number
+    if (end - start < LEAST_BYTES || isName(bytes, end)) continue
+    if (known !== undefined && start > known.start && start < known.end) continue
+    let kept = cut[one + 1] as number
+    while (kept > start && isInCharacter(bytes[kept] as number)) kept--
+    if (saysSomething(bytes, start, kept)) spans.push(start, kept, end)
+  }
+  return spans
+}
+
+const isName = (bytes: Uint8Array, end: number): boolean => {
+  let at = end + 1
+  while (at < bytes.length && (bytes[at] as number) <= SPACE) at++
+  return bytes[at] === COLON
+}
+
+const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80
+
+const saysSomething = (bytes: Uint8Array, start: number, end: number): boolean => {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte > SPACE && byte < EDGE && byte !== QUOTE && byte !== BACKSLASH) return true
+  }
+  return false
+}
+
+const markIn = (text: string): number | undefined => {
+  if (text.charCodeAt(text.length - 1) !== EDGE) return undefined
+  const at = text.lastIndexOf(BEGINS)
+  const which = at === -1 ? '' : text.slice(at + BEGINS.length, -1)
+  return /^\d+$/.test(which) ? Number(which) : undefined
+}
+
+const written = (json: Uint8Array<ArrayBuffer>, hidden: (which: number) => Uint8Array): Pieces | undefined => {
+  const all = asBuffer(json)
+  const pieces: Uint8Array[] = []
+  let from = 0
+  for (let at = all.indexOf(EDGE); at !== -1; at = all.indexOf(EDGE, from)) {
+    const number = at + HEAD.length
+    const end = all.indexOf(EDGE, number)
+    const which = all.toString('latin1', number, end)
+    if (!all.subarray(at, number).equals(HEAD) || !/^\d+$/.test(which)) return undefined
+    pieces.push(all.subarray(from, at), hidden(Number(which)))
+    from = end + 1
+  }
+  pieces.push(all.subarray(from))
+  return new Pieces(pieces)
+}

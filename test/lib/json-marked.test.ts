@@ -1,0 +1,99 @@
+// Laws of marks: what is read past them is what parsing all gives, and what is written with them is what was hidden.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Marked, markLong } from '../../src/lib/json-marked.ts'
+import { readNow } from '../../src/lib/json-reader.ts'
+import { textOf } from '../../src/lib/pieces.ts'
+
+const utf8 = new TextEncoder()
+const markedIn = (json: string): Marked | undefined => {
+  const bytes = utf8.encode(json)
+  return markLong(bytes, readNow(bytes, { outlined: false }).cut)
+}
+
+const piece = fc.constantFrom('a', ' ', '"', '\\', '\n', '\u0001', '{', ']}', ',', 'ខ្មែរ', '😀', 'é', '\u2028')
+const text = fc.oneof(
+  fc.array(piece, { maxLength: 20 }).map((parts) => parts.join('')),
+  fc
+    .tuple(fc.array(piece, { minLength: 1, maxLength: 30 }), fc.integer({ min: 20, max: 300 }))
+    .map(([parts, times]) => parts.join('').repeat(times)),
+)
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    fc.constantFrom(null, true, 0, -1.5),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+  ),
+}))
+const json = fc
+  .tuple(fc.dictionary(text, value, { maxKeys: 5 }), text, fc.constantFrom(undefined, 1))
+  .map(([given, last, indent]) => JSON.stringify({ ...given, last: [last, 'x'.repeat(6_000)] }, null, indent))
+
+/** With every string that a mark is of in its place. */
+const whole = (value: unknown, marks: Marked): unknown => {
+  if (typeof value === 'string') {
+    const which = marks.markIn(value)
+    return which === undefined ? value : marks.whole(which)
+  }
+  if (Array.isArray(value)) return value.map((each) => whole(each, marks))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, whole(each, marks)]))
+}
+
+describe('marks', () => {
+  test('stand for what parsing all of it gives, in whatever form it is written again', () => {
+    fc.assert(
+      fc.property(json, fc.constantFrom(undefined, 1), (given, indent) => {
+        const marks = markedIn(given)
+        if (marks === undefined) throw new Error('nothing is long')
+        const parsed: unknown = JSON.parse(marks.text)
+        expect(whole(parsed, marks)).toEqual(JSON.parse(given))
+        const sent = marks.written(utf8.encode(JSON.stringify({ within: [parsed] }, null, indent)))
+        expect(JSON.parse(textOf(sent ?? ''))).toEqual({ within: [JSON.parse(given)] })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('hide as many bytes as they say', () => {
+    fc.assert(
+      fc.property(json, (given) => {
+        const marks = markedIn(given)
+        const hidden = Array.from({ length: marks?.count ?? 0 }, (_, which) => marks?.hiddenBy(which) ?? 0)
+        expect(utf8.encode(marks?.text).length + hidden.reduce((sum, each) => sum + each, 0)).toBe(
+          utf8.encode(given).length,
+        )
+      }),
+    )
+  })
+
+  test.each([
+    ['short', 'x'.repeat(400)],
+    ['blank at its beginning', ' '.repeat(20) + 'x'.repeat(2_000)],
+    ['escaped from its beginning', '\n'.repeat(2_000)],
+  ])('are made of no text that is %s', (_, text) => {
+    expect(markedIn(JSON.stringify({ a: [text, { [`name${'x'.repeat(6_000)}`]: 1 }] }))).toBeUndefined()
+  })
+
+  test.each([
+    ['half a character', '"\\ud83d'],
+    ['half a character in large letters', '"\\uDE00'],
+    ['what a mark begins with', '"\u007f'],
+  ])('are made of no text where anything holds %s', (_, begins) => {
+    expect(markedIn(`{"a":["${'x'.repeat(6_000)}",${begins}"]}`)).toBeUndefined()
+  })
+
+  test('that have not come through whole are told', () => {
+    const marks = markedIn(JSON.stringify({ a: [`begins ${'x'.repeat(6_000)}`] }))
+    const [text = ''] = JSON.parse(marks?.text ?? '').a
+    for (let cut = text.indexOf('\u007f') + 1; cut < text.length; cut++) {
+      expect(marks?.written(utf8.encode(JSON.stringify([text.slice(0, cut)])))).toBeUndefined()
+      expect(marks?.written(utf8.encode(JSON.stringify([text.slice(0, cut), text])))).toBeUndefined()
+      expect(marks?.written(utf8.encode(JSON.stringify([text.slice(cut)])))).toBeUndefined()
+    }
+    expect(marks?.written(utf8.encode(JSON.stringify([text, text])))).toBeDefined()
+  })
+})
