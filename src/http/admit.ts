@@ -14,10 +14,17 @@ import { fault } from './fault.ts'
 
 export type Check = TypeCheck<TSchema>
 
-/** The checks of requests for an answer. */
-export const REQUESTS = Object.fromEntries(
-  Object.entries(CODECS).map(([asked, { requestSchema }]) => [asked, TypeCompiler.Compile(requestSchema)]),
-) as Record<Operation, Check>
+const CHECKS = new Map<Operation, Check>()
+
+/** The check of requests for such an answer, compiled for the first: all of them would be a fifth of a start. */
+export const checkOf = (asked: Operation): Check => {
+  let check = CHECKS.get(asked)
+  if (check === undefined) {
+    check = TypeCompiler.Compile(CODECS[asked].requestSchema)
+    CHECKS.set(asked, check)
+  }
+  return check
+}
 
 /** Servers written in Go read a member whatever the case of its letters: it would stand in for the one that was admitted. */
 const refuseOtherCase = (body: JsonObject, names: ReadonlySet<string> = DECISIVE, path = ''): void => {

@@ -20,7 +20,7 @@ import { withinOf } from '../relay/within.ts'
 import type { CheckName, Refusal } from '../store/refusals.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientAddress } from './address.ts'
-import { admit, type Check, REQUESTS, requireWire } from './admit.ts'
+import { admit, type Check, checkOf, requireWire } from './admit.ts'
 import { requireShown } from './authenticated.ts'
 import { expandable, isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
@@ -246,7 +246,7 @@ const opened = (
 ): Known<Opened> => {
   const { asked, wire, key } = post
   const bodyWire = bodyWireOf(wire, asSent.outline)
-  const as = bodyWire === wire ? { asked, check } : { asked: bodyWire, check: REQUESTS[bodyWire] }
+  const as = bodyWire === wire ? { asked, check } : { asked: bodyWire, check: checkOf(bodyWire) }
   const { catalogue, config } = gateway
   const model = admit({ ...as, outline: asSent.outline, key }, catalogue, config.hideForbiddenModels)
   post.model = model.id

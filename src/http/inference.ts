@@ -13,7 +13,7 @@ import { relayExchange } from '../relay/relay.ts'
 import { leastOutput, mostPerImage } from '../relay/route.ts'
 import type { Expected, PassCodec } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
-import { REQUESTS } from './admit.ts'
+import { checkOf } from './admit.ts'
 import { answerPost, enter, giveBack, openPost, type Post, reachedProvider, requireStill } from './client-post.ts'
 import { reported } from './respond.ts'
 
@@ -45,7 +45,7 @@ const recheckOf = (gateway: Gateway, post: Post) => () => requireStill(gateway, 
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { asked, wire, request, id, key, ticket, address } = post
-  const { bodyWire, asSent, body: sent, model, within } = await openPost(gateway, post, REQUESTS[asked])
+  const { bodyWire, asSent, body: sent, model, within } = await openPost(gateway, post, checkOf(asked))
   const codec = CODECS[asked]
   const { body, expected } = expecting(codec, sent, model)
   const { outline, inputEstimate } = body

@@ -13,7 +13,7 @@ import { secondsOf } from '../relay/exchange.ts'
 import { listOf } from '../wire/responses/references.ts'
 import { BODY_EDITS, clientEvent, errorEvent, onLane, steerFailed, tooOld, warmedUp } from '../wire/responses/socket.ts'
 import { clientAddress } from './address.ts'
-import { REQUESTS } from './admit.ts'
+import { checkOf } from './admit.ts'
 import { requireShown } from './authenticated.ts'
 import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
@@ -145,7 +145,7 @@ export const createSocket = (
   /** Nothing is asked of a model: its client is told that what it has sent is there to go on from. */
   const warmUp = async ({ body, lane }: Create, request: Request): Promise<JsonObject | undefined> => {
     const response = await answerPost(gateway, 'responses', request, async (post) => {
-      const { model } = await openPost(gateway, post, REQUESTS.responses)
+      const { model } = await openPost(gateway, post, checkOf('responses'))
       await gateway.ledger.requireLeft(post.key)
       enter(gateway, post)
       gateway.open.delete(post.id)

@@ -17,8 +17,8 @@ import type { SqliteStore } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
 import { openDoors } from './doors.ts'
 import type { Listening, Place } from './listener.ts'
-import { createNode, type Node } from './nodes/node.ts'
-import { openStoreOf } from './opening.ts'
+import type { Node } from './nodes/node.ts'
+import { type Opened, openStoreOf } from './opening.ts'
 import { startPruning } from './pruning.ts'
 import { applyMetrics, applyOtlp, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
@@ -74,7 +74,7 @@ export const startServer = async (
 ): Promise<Server> => {
   // Of several processes one may be ending that was killed with the rest.
   const opened = await openStoreOf(config, { clock, lockWaitMs: apart === undefined ? 0 : ENDING_MS })
-  const base: Base = opened.isShared ? { store: opened.store, node: createNode(opened.store) } : { store: opened.store }
+  const base = await baseOf(opened)
   const log = givenLog ?? createLog(config.log.level, base.node === undefined ? {} : { node: base.node.name })
   try {
     return await startWith(base, { config, io, log, clock, apart })
@@ -82,6 +82,13 @@ export const startServer = async (
     await opened.store.close()
     throw error
   }
+}
+
+/** What nodes need is loaded by those alone. */
+const baseOf = async (opened: Opened): Promise<Base> => {
+  if (!opened.isShared) return { store: opened.store }
+  const { createNode } = await import('./nodes/node.ts')
+  return { store: opened.store, node: createNode(opened.store) }
 }
 
 /** `node`: where others share the store. */
