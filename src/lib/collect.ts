@@ -10,9 +10,44 @@ let notBefore = 0
 
 /** After a step that has left about so many bytes. */
 export const collectAfter = (bytes: number): void => {
+  if (bytes >= MUCH_BYTES && performance.now() >= notBefore) collect()
+}
+
+const collect = (): void => {
   const begun = performance.now()
-  if (bytes < MUCH_BYTES || begun < notBefore) return
   Bun.gc(true)
   const done = performance.now()
   notBefore = done + (done - begun) * PAUSE
+  left = 0
+}
+
+/** What requests leave behind that came together outlives the runtime's quick collections: it finds them all in use. */
+const QUIET_BYTES = 24 * 1024 * 1024
+/** How long none may have left anything: while they come, the runtime collects what it needs. */
+const QUIET_MS = 1_000
+/** Of a request beside its body. */
+const REQUEST_BYTES = 32 * 1024
+
+/** About what requests have left behind since the last collection. */
+let left = 0
+let isAwaited = false
+
+/** A request with so large a body has been answered, or needs it no more: collected with others' once it is quiet. */
+export const collectOnceQuiet = (bytes: number): void => {
+  left += REQUEST_BYTES + bytes
+  if (left < QUIET_BYTES || isAwaited) return
+  isAwaited = true
+  awaitQuiet(left)
+}
+
+const awaitQuiet = (before: number): void => {
+  const look = (): void => {
+    // A step may have collected it since.
+    const isLeft = left >= QUIET_BYTES
+    const isQuiet = left === before && performance.now() >= notBefore
+    isAwaited = isLeft && !isQuiet
+    if (isAwaited) awaitQuiet(left)
+    else if (isLeft) collect()
+  }
+  setTimeout(look, QUIET_MS).unref()
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../ir/json.ts'
 import { totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
 import type { Outcome } from '../ledger/ledger.ts'
+import { collectOnceQuiet } from '../lib/collect.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
@@ -66,6 +67,7 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
     attempt({ relay, request: exchange, target, abort }, read),
   )
   if (exchange.stream) letGoOfPrompt(exchange)
+  collectOnceQuiet(exchange.body.size)
   const { target } = answer
   if (target.wire !== exchange.wire) return answer
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
