@@ -1,12 +1,16 @@
 // What the ledger costs over PostgreSQL: CPU of the nodes and of the database for a reservation and its settlement, and how long a
 // reservation waits. Starts a server of its own.
-// bun scripts/ledger-cost-postgres.ts [--in-flight 32] [--exchanges 20000] [--keys 1] [--nodes 1] [--limited] [--budgets]
+// bun scripts/ledger-cost-postgres.ts [--in-flight 32] [--exchanges 20000] [--keys 1] [--nodes 1] [--limited] [--limits-store] [--budgets]
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { addBudget, addKey, openLedger, type PgNode } from '../test/ledger/shared/postgres.ts'
+import { createRedis, type Redis } from '../src/store/redis/client.ts'
+import { createLimitsElsewhere } from '../src/store/redis/limits.ts'
+import { createWindows } from '../src/store/redis/windows.ts'
+import { addBudget, addKey, type NodeOptions, openLedger, type PgNode } from '../test/ledger/shared/postgres.ts'
 import { ask, settlement } from '../test/ledger/support.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { startRedis } from '../test/support/redis.ts'
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +19,7 @@ const { values } = parseArgs({
     keys: { type: 'string', default: '1' },
     nodes: { type: 'string', default: '1' },
     limited: { type: 'boolean', default: false },
+    'limits-store': { type: 'boolean', default: false },
     budgets: { type: 'boolean', default: false },
   },
 })
@@ -24,13 +29,26 @@ const total = Number(values.exchanges)
 // As a server is set up that keeps what it is given.
 const server = await startPostgres(['fsync=on', 'full_page_writes=on'])
 const ledger = await openLedger(server)
+/** Counts the limits in place of the rows of keys. */
+const counting = values['limits-store'] ? await startRedis() : undefined
+const redises: Redis[] = []
+const elsewhere: NodeOptions['limits'] = ({ name, books, keys }) => {
+  const redis = createRedis(counting?.url ?? '')
+  redises.push(redis)
+  return createLimitsElsewhere({
+    ...{ books, keys, node: name, windows: createWindows(redis), defaults: { rpm: 0, tpm: 0, concurrency: 0 } },
+    shared: { raise: async () => undefined, isRaised: async () => false },
+    changed: (_, cause) => console.error(cause),
+  })
+}
 const limits = values.limited ? { rpm: 1e9, tpm: 1e12, concurrency: 1e6 } : {}
 const ids: string[] = []
 for (let i = 0; i < Number(values.keys); i++)
   ids.push(await addKey(ledger.admin, { tokensTotal: 1e12, ownerId: 'mem_a', ...limits }))
 if (values.budgets) for (const budget of ['member:mem_a', 'gateway']) await addBudget(ledger.admin, budget, 'usd', 1e12)
 const nodes: PgNode[] = []
-for (let i = 0; i < Number(values.nodes); i++) nodes.push(await ledger.node())
+for (let i = 0; i < Number(values.nodes); i++)
+  nodes.push(await ledger.node(counting === undefined ? {} : { limits: elsewhere }))
 
 /** Fields of /proc/PID/stat after the name: state, ppid, … */
 const statOf = (pid: string): number[] => {
@@ -49,6 +67,11 @@ const ofServer = (): number =>
     .map(statOf)
     .filter((stat) => stat[1] === postmaster)
     .reduce((sum, stat) => sum + ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000, 0)
+
+const ofCounting = (): number => {
+  const stat = counting === undefined ? [] : statOf(String(counting.pid()))
+  return ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000
+}
 
 let started = 0
 let waits: number[] = []
@@ -77,23 +100,26 @@ const client = async (): Promise<void> => {
 const run = async () => {
   started = 0
   waits = []
-  const [cpu, database, from] = [process.cpuUsage(), ofServer(), performance.now()]
+  const [cpu, database, counted, from] = [process.cpuUsage(), ofServer(), ofCounting(), performance.now()]
   await Promise.all(Array.from({ length: inFlight }, client))
   const ms = performance.now() - from
   const { user, system } = process.cpuUsage(cpu)
   return {
     own: (user + system) / total,
     database: (ofServer() - database) / total,
+    counted: (ofCounting() - counted) / total,
     ms,
     waits: waits.toSorted((a, b) => a - b),
   }
 }
 await run()
-const { own, database, ms, waits: sorted } = await run()
+const { own, database, counted, ms, waits: sorted } = await run()
 const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1)
 await ledger.close()
 await server.stop()
+for (const redis of redises) redis.close()
+await counting?.stop()
 console.log(
   `${ids.length} keys, ${nodes.length} nodes, ${inFlight} in flight, ${total} exchanges: ${own.toFixed(0)} µs CPU of the nodes, ` +
-    `${database.toFixed(0)} of PostgreSQL each; ${Math.round(total / (ms / 1000))}/s; reserved after ${at(0.5)} ms (p50), ${at(0.99)} (p99)`,
+    `${database.toFixed(0)} of PostgreSQL${counting === undefined ? '' : `, ${counted.toFixed(0)} of the store for limits`} each; ${Math.round(total / (ms / 1000))}/s; reserved after ${at(0.5)} ms (p50), ${at(0.99)} (p99)`,
 )

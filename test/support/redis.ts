@@ -17,6 +17,7 @@ if (redisMissing !== undefined) console.warn(`SKIPPED: tests over Valkey or Redi
 export type TestRedis = {
   url: string
   port: number
+  pid(): number
   /** Asked directly. */
   client: RedisClient
   /** As a crash: what it held is gone. */
@@ -54,6 +55,7 @@ export const startRedis = async (): Promise<TestRedis> => {
   const client = new RedisClient(url, { maxRetries: 1_000_000 })
   return {
     ...{ url, port, client, start, halt },
+    pid: () => child?.pid ?? 0,
     async stop() {
       client.close()
       await halt()
