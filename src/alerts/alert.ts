@@ -65,12 +65,18 @@ export type Delivery = { alert: Alert; receiver: string }
 /** A cause that is told. `period`: the stretch of time it is told for, where it has some. */
 export type Told = { cause: string; period: string; at: number }
 
+/** `was`: when the same cause was told before, as far as its teller knows. */
+export type Telling = Told & { was?: number | undefined }
+
 /** The durable side. */
 export type AlertStore = {
   told(): Promise<Told[]>
   waiting(): Promise<Delivery[]>
-  /** Keeps what is told and what is to be sent, both or neither. `forgotten`: causes that hold no more. */
-  tell(told: readonly Told[], forgotten: readonly string[], deliveries: readonly Delivery[]): Promise<void>
+  /**
+   * Keeps what is told and what is to be sent, both or neither. `forgotten`: causes that hold no more. False where another has
+   * told of one meanwhile: then nothing is kept, nor to be sent.
+   */
+  tell(told: readonly Telling[], forgotten: readonly string[], deliveries: readonly Delivery[]): Promise<boolean>
   /** Takes a delivery off its way and writes into the audit what became of it. */
   close(delivery: Delivery, end: DeliveryEnd, actor: Actor): Promise<void>
   /** How many migrations the database has. */

@@ -4,7 +4,17 @@ import type { Actor } from '../keys/key.ts'
 import { randomBase62 } from '../keys/secret.ts'
 import { createInOrder } from '../lib/in-order.ts'
 import type { Known } from '../lib/known.ts'
-import type { Alert, AlertRules, AlertStore, AlertType, Delivery, DeliveryEnd, Item, Receiver, Told } from './alert.ts'
+import type {
+  Alert,
+  AlertRules,
+  AlertStore,
+  AlertType,
+  Delivery,
+  DeliveryEnd,
+  Item,
+  Receiver,
+  Telling,
+} from './alert.ts'
 import { createOutbox, type Standing } from './outbox.ts'
 import { send } from './send.ts'
 
@@ -117,15 +127,20 @@ export const createAlerts = async ({
       return was === undefined || was.period !== period || (was.over && now - was.at >= quietMs)
     })
     const isFirst = rule.isSettled === true && !told.has(causeOf(type, ''))
-    const marks = fresh.map(([cause, { period = '' }]): Told => ({ cause, period, at: now }))
-    if (isFirst) marks.push({ cause: causeOf(type, ''), period: '', at: now })
+    const markOf = (cause: string, period: string): Telling => ({ cause, period, at: now, was: told.get(cause)?.at })
+    const marks = fresh.map(([cause, { period = '' }]) => markOf(cause, period))
+    if (isFirst) marks.push(markOf(causeOf(type, ''), ''))
     if (marks.length + forgotten.length === 0) return
     const items = fresh.map(([cause, { text, facts }]): Item => ({ cause, text, ...facts }))
     const deliveries = isFirst || items.length === 0 ? [] : deliveriesOf(alertOf(type, now, items), to)
     for (const cause of forgotten) told.delete(cause)
-    for (const mark of marks) told.set(mark.cause, { ...mark, over: false })
-    await write(() => store.tell(marks, forgotten, deliveries))
-    outbox.add(deliveries)
+    for (const { cause, period, at } of marks) told.set(cause, { cause, period, at, over: false })
+    let isOurs = true
+    await write(async () => {
+      isOurs = await store.tell(marks, forgotten, deliveries)
+    })
+    // Whoever stood still while another took over finds that it has looked already.
+    if (isOurs) outbox.add(deliveries)
   }
 
   return {

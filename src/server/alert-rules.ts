@@ -53,6 +53,9 @@ const whenChanged = (
   }
 }
 
+/** What is spent at other nodes is known by its figures alone: those are looked at each time. */
+const spentWithin = ({ together }: Gateway): number => (together === undefined ? MINUTE_MS : 0)
+
 /** The row that was written last, 0 where there is none. */
 const lastAudit = async ({ store }: Gateway): Promise<number> => (await store.audit({ limit: 1 }))[0]?.row ?? 0
 
@@ -81,7 +84,7 @@ const quotas = (gateway: Gateway): Rule => {
     type: 'quota',
     look: whenChanged(
       gateway,
-      MINUTE_MS,
+      spentWithin(gateway),
       () => `${live.counts().finished} ${store.keys.changes()} ${config.alerts.marks}`,
       () => {
         const now = clock()
@@ -117,7 +120,7 @@ const budgets = (gateway: Gateway): Rule => {
     type: 'budget',
     look: whenChanged(
       gateway,
-      MINUTE_MS,
+      spentWithin(gateway),
       async () => `${live.counts().finished} ${await lastAudit(gateway)}`,
       async () => (await Promise.all(store.budgets.list().map(markOf))).flat(),
     ),

@@ -66,6 +66,17 @@ const setUp = async (path = newPath()) => {
 }
 
 describe('a cause', () => {
+  test('that another process has told of meanwhile is not sent', async () => {
+    const { hook, look, store } = await setUp()
+    const { tell } = store().alerts
+    store().alerts.tell = async () => false
+    await look([holding('a')])
+    store().alerts.tell = tell
+    await look([holding('a'), holding('b')])
+    await hook.until(1)
+    expect(hook.requests.map(({ text }) => JSON.parse(text).data.items)).toMatchObject([[{ cause: 'quota/b' }]])
+  })
+
   test('is told once while it holds, and again once it was over', async () => {
     const { hook, look } = await setUp()
     hook.behave(503)

@@ -23,9 +23,14 @@ export const createAlertStore = (orm: BunSQLiteDatabase, change: Change): AtOnce
         tx.delete(told)
           .where(inArray(told.cause, forgotten.slice(at, at + MOST_VALUES)))
           .run()
-      for (const mark of marks) tx.insert(told).values(mark).onConflictDoUpdate({ target: told.cause, set: mark }).run()
+      for (const { cause, period, at } of marks) {
+        const mark = { cause, period, at }
+        tx.insert(told).values(mark).onConflictDoUpdate({ target: told.cause, set: mark }).run()
+      }
       for (const { alert, receiver } of deliveries)
         tx.insert(waiting).values({ id: alert.id, at: alert.at, receiver, alert }).onConflictDoNothing().run()
+      // Nobody else looks.
+      return true
     }),
   close: ({ alert, receiver }, end, actor) =>
     change(actor, (tx, note) => {

@@ -32,6 +32,23 @@ const outcomesOf = async (runs: Promise<unknown>[]): Promise<string[]> =>
     settled.status === 'fulfilled' ? 'done' : String((settled.reason as Error).message),
   )
 
+describe.skipIf(postgresMissing !== undefined)('alerts on several nodes', () => {
+  test('what one has told another does not tell that had not heard of it', async () => {
+    const [here, there] = await twoNodes()
+    const alert = (id: string) => ({ id, type: 'quota' as const, at: 1, items: [], more: 0 })
+    const to = (id: string) => [{ alert: alert(id), receiver: 'desk' }]
+    const mark = { cause: 'quota/k', period: '80', at: 1 }
+    const both = await Promise.all([here.alerts.tell([mark], [], to('a')), there.alerts.tell([mark], [], to('b'))])
+    expect(both.toSorted()).toEqual([false, true])
+    // It goes on by what it knows.
+    expect(await here.alerts.tell([{ ...mark, period: '100', at: 2, was: 1 }], [], to('c'))).toBe(true)
+    expect(await there.alerts.tell([{ ...mark, period: '100', at: 3, was: 1 }], [], to('d'))).toBe(false)
+    expect((await there.alerts.waiting()).map(({ alert: { id } }) => id).filter((id) => id > 'b')).toEqual(['c'])
+    expect(await there.alerts.waiting()).toHaveLength(2)
+    expect(await there.alerts.told()).toEqual([{ cause: 'quota/k', period: '100', at: 2 }])
+  })
+})
+
 describe.skipIf(postgresMissing !== undefined)('keys on several nodes', () => {
   test('a key is good everywhere as soon as it is issued anywhere, and known from then on', async () => {
     const [here, there] = await twoNodes()
