@@ -20,7 +20,7 @@ import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
-import { decodeFinish, stopIn, stoppedAt } from './finish.ts'
+import { decodeFinish, isDone, stopIn, stoppedAt } from './finish.ts'
 import { decodeUsage, usageIn, withReport } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
@@ -266,7 +266,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   return {
     push: ({ event, data }) => {
       if (ended) return []
-      if (data.startsWith('[DONE]')) return finish()
+      if (isDone(data)) return finish()
       let chunk: unknown
       try {
         chunk = parse(data)

@@ -10,6 +10,9 @@ import { decodeUsage } from './usage.ts'
 /** What the answer holds: some servers' reasons contradict it. */
 type Held = { calls: boolean; refused: boolean }
 
+/** Whether a frame is the last one's word: some servers write more than one space before it. */
+export const isDone = (data: string): boolean => /^\s*\[DONE\]/.test(data)
+
 /** Some servers cut a model off that repeats itself. */
 const CUT = /^(?:length|max_tokens|model_length|max_output_tokens|repetition(?:_truncation)?)$/i
 /** The category may follow. */

@@ -14,6 +14,7 @@ import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, failureIn } from './error.ts'
+import { isDone } from './finish.ts'
 import { decodeUsage, usageIn, withReport } from './usage.ts'
 
 const NO_USAGE = ',"usage":null'
@@ -64,7 +65,7 @@ export const tap = (options: TapOptions): Tap => {
       return match.out
     }
     let { data } = frame
-    if (data.startsWith('[DONE]')) {
+    if (isDone(data)) {
       // Clients treat an end without a finish reason as a broken stream, and ask again.
       if (!hasFinishReason && !audioEnded) return noted.failed(brokenOff())
       noted.state = 'done'

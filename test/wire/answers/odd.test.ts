@@ -243,6 +243,15 @@ describe('a stream that passes', () => {
     expect(passed('messages', named).tap.state).toBe('done')
   })
 
+  test('ends at its last word, whatever white space stands before it', () => {
+    const rows: Row[] = [says({ content: 'a' }), stops('stop'), ` ${DONE}`]
+    for (const { tap } of [
+      passed('chat-completions', rows),
+      ...others('chat-completions').map((client) => told(client, 'chat-completions', rows)),
+    ])
+      expect(tap.state).toBe('done')
+  })
+
   test('of speech is whole without a reason: its last word is when the sound expires', () => {
     const sound = says({ content: null, audio: { id: 'audio_1', data: 'AA', transcript: 'Hi.' } })
     const figures = { ...says({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }
