@@ -36,8 +36,8 @@ type Looked = {
 type Delta = Extract<ChatEvent, { type: 'text-delta' }>
 
 /**
- * A transducer that parts a thought from the text that begins with it. An answer whose first words are no tag, or that tells
- * thoughts of its own, passes as it is.
+ * A transducer that parts a thought from the text that begins with it. An answer that begins with anything but a tag passes as
+ * it is.
  */
 export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((events: ChatEvent[]) => ChatEvent[]) => {
   let off = false
@@ -181,9 +181,10 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
       }
       return held
     }
-    // A server that tells thoughts has a parser for them.
-    if (event.type === 'reasoning-start' && !found) off = true
-    if (event.type.endsWith('-start') || event.type === 'opaque') other = true
+    const begins = event.type.endsWith('-start') || event.type === 'opaque'
+    // Where anything comes before the first text, no thought stands at its head: a server that tells thoughts has a parser for them.
+    if (begins && !found) off = true
+    other ||= begins
     return off ? [event] : [...held, renumbered(event)]
   }
   return (events) => (off ? events : events.flatMap(see))

@@ -500,6 +500,30 @@ test('members refused one after the other are all left out', async () => {
   expect(provider.requests).toHaveLength(4)
 })
 
+test('what a refusal leaves unnamed is found by asking without the settings, and is known from then on', async () => {
+  serve = ({ top_p: share }) => (share === undefined ? json(ANSWERS['chat-completions']) : refusal('Bad Request'))
+  const { post } = await of('chat-completions')
+  const [client, body] = inResponses({ top_p: 0.9, user: 'u' })
+  for (const due of [2, 3]) {
+    const answer = await post(PATHS[client], body)
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'user, top_p'])
+    expect(provider.requests).toHaveLength(due)
+  }
+  await post(PATHS['chat-completions'], { model: MODEL, messages: hi, top_p: 0.9 })
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toHaveProperty('top_p', 0.9)
+})
+
+test('a refusal that no form helps and that names nothing ends soon, and teaches nothing', async () => {
+  serve = (sent) => (JSON.stringify(sent).includes('Hi') ? refusal('Bad Request') : json(ANSWERS['chat-completions']))
+  const { post } = await of('chat-completions')
+  const [client, body] = inMessages({ temperature: 0.3, stream: true })
+  const answer = await post(PATHS[client], body)
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  expect(provider.requests).toHaveLength(3)
+  await post(PATHS[client], { ...body, messages: [{ role: 'user', content: 'Ho' }] })
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toHaveProperty('temperature', 0.3)
+})
+
 test('a client of the model’s own wire is told', async () => {
   serve = () => refusal({ message: '`reasoning_effort` must be one of `low`, `medium`, or `high`' })
   const { post } = await of('chat-completions')
