@@ -15,6 +15,8 @@ type Tag = (typeof TAGS)[number]
 
 /** More white space than this before a tag is what the model says. */
 const MOST_SPACE = 200
+/** A longer thought is one, whether it ends or not. In characters. */
+const MOST_KEPT = 1_000_000
 
 /** `begun`: the template has opened the tag, so that answers begin within a thought. `seal`: of the thoughts. */
 export type TaggedThoughts = { begun?: boolean; seal?: Seal }
@@ -48,12 +50,21 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
   let next = 0
   /** Of an answer that begins within a thought: all of that, and whether it has ended or anything else has come. */
   const all: string[] = []
+  let kept = 0
   let other = false
 
   const renumbered = (event: Extract<ChatEvent, { part: number }>): ChatEvent => {
     if (event.type.endsWith('-start') || event.type === 'opaque') numbers.set(event.part, next++)
     const part = numbers.get(event.part) ?? event.part
     return part === event.part ? event : { ...event, part }
+  }
+
+  const keep = (said: string): void => {
+    all.push(said)
+    kept += said.length
+    if (kept <= MOST_KEPT) return
+    all.length = 0
+    other = true
   }
 
   const think = (text: string, at: Looked, out: ChatEvent[]): void => {
@@ -63,7 +74,7 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
       at.thought = next++
       out.push({ type: 'reasoning-start', part: at.thought, full: true })
     }
-    if (begun) all.push(said)
+    if (begun && !other) keep(said)
     out.push({ type: 'reasoning-delta', part: at.thought, text: said })
   }
 
@@ -197,7 +208,8 @@ const unsure = (text: string, closes: string): number => {
   return trailing(text)
 }
 
-const trailing = (text: string): number => text.length - text.trimEnd().length
+/** Of white space without end only so much is looked at again. */
+const trailing = (text: string): number => Math.min(text.length - text.trimEnd().length, MOST_SPACE)
 
 /** The tokens that end behind so many characters. */
 const behind = (chars: number, logprobs: Logprob[]): Logprob[] => {

@@ -89,6 +89,16 @@ test('a thought is told as it comes, not at its end', () => {
   expect(heard).toEqual(['', 'reasoning-start|One', ' two', 'reasoning-end', 'text-start|Hi'])
 })
 
+test('white space without end within a thought is passed on, in linear time', () => {
+  const see = taggedThoughts({})
+  see([{ type: 'text-start', part: 0 }])
+  const delta = (piece: string) =>
+    see([{ type: 'text-delta', part: 0, text: piece }]).map((event) => ('text' in event ? event.text.length : 0))
+  delta('<think>a')
+  const told = Array.from({ length: 10_000 }, () => delta(' '.repeat(100))).flat()
+  expect(told.reduce((sum, length) => sum + length, 0)).toBe(1_000_000 - 200)
+})
+
 describe('laws', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
   const words = fc
