@@ -5,7 +5,7 @@ import { asList, asObject, filledText, isObject, type JsonObject } from '../../i
 import { EFFORTS } from '../effort.ts'
 import { withRefusal } from '../refusal/body.ts'
 import { retryDelay } from '../refusal/delay.ts'
-import { classOfCode, membersOf, messageIn } from '../refusal/error-object.ts'
+import { classOfCode, membersOf, messageIn, statusIn } from '../refusal/error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../refusal/failure.ts'
 import { overlong } from '../refusal/overlong.ts'
 import { unreadable } from '../refusal/unreadable.ts'
@@ -29,11 +29,13 @@ const classOf = (status: number, body: unknown): GatewayError => {
   const known = classOfCode(filledText(error.code) ?? '')
   if (known !== undefined && known !== 'invalid')
     return providerError(known, { provider, ...(known === 'context-length' ? overlong(message, error) : {}) })
-  const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
+  const told = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? statusIn(error))
+  const effective = told ?? 500
   // Some servers refuse with 422 what they cannot parse.
   if (effective === 400 || effective === 422)
     return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
-  const length = effective === 413 ? overlong(message, error) : undefined
+  // Some servers have types of their own, and tell no status in a stream.
+  const length = effective === 413 || told === undefined ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
   const kind = CLASS_OF_STATUS[effective] ?? 'refused'
   return providerError(kind, { provider, ...(kind === 'overloaded' ? retryDelay(message, error) : {}) })

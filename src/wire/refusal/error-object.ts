@@ -167,7 +167,7 @@ const reasonIn = ({ details }: JsonObject): string | undefined =>
   filledText(asObjects(details).find(({ reason }) => filledText(reason))?.reason)
 
 /** Some servers name the status in the error object. */
-const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>
+export const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>
   [code, status, http_status_code, http_code]
     .filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`))
     .map(Number)[0]

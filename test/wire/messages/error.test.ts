@@ -22,6 +22,16 @@ describe('a provider’s error is classified', () => {
       ),
       'context_length_exceeded',
     ],
+    [
+      200,
+      failure(
+        'BadRequestError',
+        "This model's maximum context length is 10 tokens. However, your request has 11 input tokens",
+      ),
+      'context_length_exceeded',
+    ],
+    [200, { type: 'error', error: { type: 'RateLimitError', message: 'Slow down', code: 429 } }, 'service_unavailable'],
+    [200, failure('InternalServerError', 'It broke.'), 'upstream_error'],
     [400, failure('invalid_request_error', 'Output blocked by content filtering policy'), 'content_policy_violation'],
     [
       400,
