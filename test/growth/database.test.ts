@@ -10,6 +10,7 @@ import { gate, type Handler, startScripted } from '../support/provider/scripted.
 import { through } from '../support/proxy.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { sample } from './books.ts'
+import { clockMissing, clockOff } from './clocks.ts'
 import { begun, type Node, statusOf, until } from './fleet.ts'
 import { IS_LONG } from './forms.ts'
 import { endedOtherwise, requireBilled, startLoad, varied } from './load.ts'
@@ -49,15 +50,7 @@ const set = (server: TestServer, setting: string): TestServer => ({
   },
 })
 
-const FAKETIME = [...new Bun.Glob('/usr/lib/*/faketime/libfaketime.so.1').scanSync('/')].at(0)
-const clockMissing = FAKETIME === undefined ? 'no libfaketime: install the package libfaketime' : undefined
-if (clockMissing !== undefined) console.warn(`SKIPPED: tests with clocks that are off (${clockMissing})`)
-const clocksOff = (index: number): Record<string, string> => ({
-  LD_PRELOAD: FAKETIME ?? '',
-  FAKETIME: index % 2 === 0 ? '-1h' : '+1h',
-  // Waits are as long as they are.
-  FAKETIME_DONT_FAKE_MONOTONIC: '1',
-})
+const clocksOff = (index: number): Record<string, string> => clockOff(index % 2 === 0 ? -3_600_000 : 3_600_000)
 
 type Day = { name: string; missing?: string | undefined; how(): Promise<How> }
 

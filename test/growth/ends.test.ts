@@ -155,4 +155,28 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
       requireBilled(tally, rows)
       expect(rows.filter(({ outcome }) => outcome === 'failed')).toEqual([])
     }, 120_000)
+
+  test('are replaced one by one, and no client hears of it', async () => {
+    const { nodes } = await start(IS_LONG ? 4 : 2)
+    const small = await nodes.newKey({ tokens_total: 4_000 })
+    const sampler = sample(nodes.reading)
+    let serving = [...nodes.all]
+    const load = startLoad(nodes, { secrets: [nodes.secret, small.secret], among: () => serving, clients: 12 })
+    for (const leaving of [...nodes.all]) {
+      const before = load.done()
+      await until(() => load.done() > before + 20)
+      // Whoever spreads requests over them asks for nothing new where one is to end.
+      serving = serving.filter((node) => node !== leaving)
+      leaving.child.kill('SIGTERM')
+      expect(await leaving.child.exited).toBe(0)
+      serving = [...serving, await nodes.start()]
+    }
+    const tally = await load.stop()
+    await until(async () => (await openAt(nodes)) === 0)
+    await sampler.sound()
+    expect(endedOtherwise(tally, '402', '429')).toEqual([])
+    const rows = await nodes.books()
+    requireBilled(tally, rows)
+    expect(rows.filter(({ outcome }) => outcome === 'failed')).toEqual([])
+  }, 120_000)
 })

@@ -8,22 +8,29 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { launch, PROGRAM } from '../binary/support/process.ts'
-import { postgresMissing } from '../support/postgres.ts'
+import { postgresMissing, startPostgres } from '../support/postgres.ts'
 import { fileBooks } from './books.ts'
+import { clockOff } from './clocks.ts'
 import { type Fleet, fleetOf, letIn, nodeAt, type Prepare } from './fleet.ts'
 import { startNodes } from './nodes.ts'
 
+type FormOptions = {
+  prepare?: Prepare
+  /** What decides about time is so far ahead. */
+  aheadMs?: number
+}
+
 /** In a folder; with more than one worker, several processes. */
-export const startOnFile = async (file: FileConfig, prepare: Prepare = async () => undefined): Promise<Fleet> => {
+export const startOnFile = async (file: FileConfig, { prepare, aheadMs }: FormOptions = {}): Promise<Fleet> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
   const content = { listen: { port: 0 }, data: './data', drain: '1s', log: { level: 'warn' }, ...file }
   writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify({ metrics: { enabled: true }, ...content }))
   const path = join(directory, 'data', 'sluice.db')
   const store = openStore(path)
   const people = await letIn(store)
-  await prepare(store)
+  await prepare?.(store)
   await store.close()
-  const child = launch(PROGRAM, ['serve'], directory)
+  const child = launch(PROGRAM, ['serve'], directory, aheadMs === undefined ? {} : clockOff(aheadMs))
   const node = nodeAt(await child.ready(), child, directory, people)
   const reading = fileBooks(path)
   const { killAll, ...fleet } = fleetOf([node], reading, people)
@@ -41,13 +48,28 @@ export type Form = {
   name: string
   /** Why it cannot be had here. */
   missing: string | undefined
-  start(file: FileConfig, prepare?: Prepare): Promise<Fleet>
+  start(file: FileConfig, options?: FormOptions): Promise<Fleet>
 }
+
+const startNodesAhead =
+  (count: number): Form['start'] =>
+  async (file, { prepare, aheadMs } = {}) => {
+    if (aheadMs === undefined) return startNodes(count, file, { prepare })
+    const server = await startPostgres([], clockOff(aheadMs))
+    const fleet = await startNodes(count, file, { prepare, server })
+    return {
+      ...fleet,
+      async stop() {
+        await fleet.stop()
+        await server.stop()
+      },
+    }
+  }
 
 const nodes = (count: number): Form => ({
   name: `${count} ${count === 1 ? 'node' : 'nodes'}`,
   missing: postgresMissing,
-  start: (file, prepare) => startNodes(count, file, { prepare }),
+  start: startNodesAhead(count),
 })
 
 /** All that there is for `bun run test:growth`, one of each kind else. */
@@ -57,7 +79,7 @@ const ONE: Form = { name: 'one process', missing: undefined, start: startOnFile 
 const WORKERS: Form = {
   name: 'three workers',
   missing: whyNotSeveral(),
-  start: (file, prepare) => startOnFile({ workers: 3, ...file }, prepare),
+  start: (file, options) => startOnFile({ workers: 3, ...file }, options),
 }
 
 export const FORMS: readonly Form[] = [ONE, WORKERS, ...(IS_LONG ? [1, 2, 4] : [2]).map(nodes)]

@@ -46,9 +46,14 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
       )
       let made: Awaited<ReturnType<typeof people>> | undefined
       const fleet: Fleet = stopping(
-        await form.start({ providers: providersAt({ b: [vendor.origin] }) }, async (store) => {
-          made = await people(store)
-        }),
+        await form.start(
+          { providers: providersAt({ b: [vendor.origin] }) },
+          {
+            prepare: async (store) => {
+              made = await people(store)
+            },
+          },
+        ),
       )
       if (made === undefined) throw new Error('nothing was prepared')
       const { secret, key, budgets } = made

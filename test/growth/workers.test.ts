@@ -132,16 +132,6 @@ const begun = async (gateway: Attacked, secret = gateway.secret) => {
 }
 
 describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
-  test('hold the limits of a key together', async () => {
-    const { gateway } = await usual()
-    const key = await newKey(gateway, { rpm: 25 })
-    const statuses = await Promise.all(Array.from({ length: 90 }, () => statusOf(ask(gateway, key.secret))))
-    expect(statuses.filter((status) => status === 200)).toHaveLength(25)
-    const refused = await ask(gateway, key.secret)
-    expect([refused.status, refused.headers.get('x-ratelimit-remaining-requests')]).toEqual([429, '0'])
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  })
-
   test('refuse a revoked key and a replaced secret everywhere from the answer on', async () => {
     const { gateway } = await usual()
     const [one, two] = [await newKey(gateway), await newKey(gateway)]

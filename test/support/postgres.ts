@@ -67,8 +67,11 @@ export const freePort = (): Promise<number> =>
 /** Who such servers are started as. */
 export const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
 
-/** `settings`: `name=value` of postgresql.conf. */
-export const startPostgres = async (settings: readonly string[] = []): Promise<OwnServer> => {
+/** `settings`: `name=value` of postgresql.conf; `env`: beside this process's own. */
+export const startPostgres = async (
+  settings: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<OwnServer> => {
   const bin = postgresPrograms()
   if (bin === undefined) throw new Error(postgresMissing)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
@@ -98,7 +101,7 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<O
     running = spawn(
       'sh',
       ['-c', script, folder, join(bin, 'postgres'), '-D', data, ...all.flatMap((setting) => ['-c', setting])],
-      { ...asOther, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'] },
+      { ...asOther, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'], env: { ...process.env, ...env } },
     )
     running.unref()
     await answers(url('postgres'))
