@@ -2,6 +2,7 @@
 // settles or goes on with what they had, once, and nothing stays held.
 
 import { describe, expect, test } from 'bun:test'
+import type { FileConfig } from '../../src/config/schema.ts'
 import { providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, RESPONSES, streamed } from '../chaos/support/stories.ts'
 import { postgresMissing } from '../support/postgres.ts'
@@ -42,10 +43,10 @@ const slow = () => {
   return { handler, over }
 }
 
-const start = async (count: number) => {
+const start = async (count: number, file: FileConfig = {}) => {
   const { handler, over } = slow()
   const vendor = stopping(await startScripted(handler))
-  const nodes = stopping(await startNodes(count, { providers: providersAt({ b: [vendor.origin] }) }))
+  const nodes = stopping(await startNodes(count, { providers: providersAt({ b: [vendor.origin] }), ...file }))
   return { nodes, over }
 }
 
@@ -157,7 +158,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     }, 120_000)
 
   test('are replaced one by one, and no client hears of it', async () => {
-    const { nodes } = await start(IS_LONG ? 4 : 2)
+    const { nodes } = await start(IS_LONG ? 4 : 2, { linger: '2s', drain: '20s' })
     const small = await nodes.newKey({ tokens_total: 4_000 })
     const sampler = sample(nodes.reading)
     let serving = [...nodes.all]
@@ -165,9 +166,10 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     for (const leaving of [...nodes.all]) {
       const before = load.done()
       await until(() => load.done() > before + 20)
-      // Whoever spreads requests over them asks for nothing new where one is to end.
-      serving = serving.filter((node) => node !== leaving)
       leaving.child.kill('SIGTERM')
+      // As whoever spreads requests over them does.
+      await until(async () => (await fetch(`${leaving.url}/readyz`)).status === 503)
+      serving = serving.filter((node) => node !== leaving)
       expect(await leaving.child.exited).toBe(0)
       serving = [...serving, await nodes.start()]
     }
