@@ -290,7 +290,10 @@ const networkVerdict = (
   if (cause === 'GoogleCredentials')
     return { verdict: 'credential-refused', words: 'Google gives no token: see GOOGLE_APPLICATION_CREDENTIALS' }
   if (/ENOTFOUND|EAI_AGAIN|DNS/i.test(cause))
-    return { verdict: 'unknown-host', words: `no host ${host} is known${proxy || ': see base_url'}` }
+    return {
+      verdict: 'unknown-host',
+      words: `no host ${host} is known${proxy || ': see base_url, and whether this machine reaches it'}`,
+    }
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY/i.test(cause))
     return {
       verdict: 'certificate',
