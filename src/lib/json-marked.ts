@@ -74,11 +74,11 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   return {
     text: made.toString(isAscii(made) ? 'latin1' : 'utf8'),
     count,
-    markIn,
+    markIn: (text) => markIn(text, count),
     hiddenBy,
     whole: (which) =>
       JSON.parse(all.toString('utf8', (spans[which * 3] as number) - 1, (spans[which * 3 + 2] as number) + 1)),
-    written: (json) => written(json, (which) => all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])),
+    written: (json) => written(json, count, (which) => all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])),
   }
 }
 
@@ -116,23 +116,31 @@ const saysSomething = (bytes: Uint8Array, start: number, end: number): boolean =
   return false
 }
 
-const markIn = (text: string): number | undefined => {
+const markIn = (text: string, count: number): number | undefined => {
   if (text.charCodeAt(text.length - 1) !== EDGE) return undefined
   const at = text.lastIndexOf(BEGINS)
   const which = at === -1 ? '' : text.slice(at + BEGINS.length, -1)
-  return /^\d+$/.test(which) ? Number(which) : undefined
+  return numberOf(which, count)
 }
 
-const written = (json: Uint8Array<ArrayBuffer>, hidden: (which: number) => Uint8Array): Pieces | undefined => {
+/** Whatever a mark says, only what it may stand for is put in its place: within a string, and of one. */
+const numberOf = (digits: string, count: number): number | undefined =>
+  /^\d{1,9}$/.test(digits) && Number(digits) < count ? Number(digits) : undefined
+
+const written = (
+  json: Uint8Array<ArrayBuffer>,
+  count: number,
+  hidden: (which: number) => Uint8Array,
+): Pieces | undefined => {
   const all = asBuffer(json)
   const pieces: Uint8Array[] = []
   let from = 0
   for (let at = all.indexOf(EDGE); at !== -1; at = all.indexOf(EDGE, from)) {
     const number = at + HEAD.length
     const end = all.indexOf(EDGE, number)
-    const which = all.toString('latin1', number, end)
-    if (!all.subarray(at, number).equals(HEAD) || !/^\d+$/.test(which)) return undefined
-    pieces.push(all.subarray(from, at), hidden(Number(which)))
+    const which = numberOf(all.toString('latin1', number, end), count)
+    if (which === undefined || !all.subarray(at, number).equals(HEAD)) return undefined
+    pieces.push(all.subarray(from, at), hidden(which))
     from = end + 1
   }
   pieces.push(all.subarray(from))
