@@ -29,6 +29,7 @@ export const measureWorkers = async (
   const measured = async ({ server }: Subject, ask: () => Promise<Load>): Promise<Measured> => {
     const before = overFamily(server.pid, cpuUs)
     const load = await ask()
+    if (load.answers === 0) throw new Error(`no answer within ${pace.windowMs} ms`)
     return { load, cpuUs: (overFamily(server.pid, cpuUs) - before) / load.answers }
   }
   const full = (subject: Subject, windowMs: number): Promise<Measured> => {
