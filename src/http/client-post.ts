@@ -6,7 +6,7 @@ import type { JsonObject } from '../ir/json.ts'
 import type { Operation, Wire } from '../ir/wire.ts'
 import { requireAddress } from '../keys/address.ts'
 import type { Key } from '../keys/key.ts'
-import { type Ticket, UNLIMITED } from '../ledger/limits.ts'
+import { BY_LIMITS, type Ticket, UNLIMITED } from '../ledger/limits.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
 import { type Known, onceKnown } from '../lib/known.ts'
 import { isMultipart } from '../lib/multipart.ts'
@@ -52,10 +52,13 @@ export type Post = {
   admitted: boolean
 }
 
+/** `reserves`: a reservation is made once the body is read. */
+type Asking = { asked: Operation; reserves: boolean }
+
 /** An error that `answer` throws becomes an error response. */
 export const answerPost = async (
   gateway: Gateway,
-  asked: Operation,
+  { asked, reserves }: Asking,
   request: Request,
   answer: (post: Post) => Promise<Response>,
 ): Promise<Response> => {
@@ -71,7 +74,8 @@ export const answerPost = async (
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
     const changes = gateway.store.keys.changes()
-    const ticket = gateway.limits.enter(key, id)
+    // A large body is not read for one that its limits refuse.
+    const ticket = gateway.limits.enter(key, id, reserves && announced > 0 && announced <= FREE_BYTES)
     const told = { asked, wire, request, id, key, changes, address, tag: undefined, model: undefined }
     const known = { ...told, counted: announced, held: 0, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
@@ -82,7 +86,7 @@ export const answerPost = async (
     }
     return await answer(post)
   } catch (thrown) {
-    const error = reported(gateway.log, thrown, { request: id })
+    const error = reported(gateway.log, await firstOf(thrown, post), { request: id })
     if (post?.admitted !== true) {
       if (post !== undefined) {
         arrived(gateway, post)
@@ -95,6 +99,17 @@ export const answerPost = async (
       if (key !== undefined) noteRefusal(gateway, key, { id, wire, path, address, post }, error)
     }
     return errorResponse(error, id, wire, key === undefined ? {} : gateway.limits.headers(key, wire))
+  }
+}
+
+/** A request that its key's limits refuse is refused by them, whatever else is wrong with it. */
+const firstOf = async (thrown: unknown, post: Post | undefined): Promise<unknown> => {
+  if (post?.admitted !== false) return thrown
+  try {
+    await post.ticket.enterAlone?.()
+    return thrown
+  } catch (refused) {
+    return refused
   }
 }
 
@@ -133,7 +148,7 @@ const failedCheck = (error: GatewayError, post: Post | undefined): CheckName => 
     case 'permission_denied':
       return post === undefined ? 'address' : 'permission'
     case 'rate_limit_exceeded':
-      return post === undefined ? 'rate limit' : 'quota'
+      return error.cause === BY_LIMITS ? 'rate limit' : 'quota'
     case 'quota_exhausted':
       return 'quota'
     case 'payload_too_large':

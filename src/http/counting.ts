@@ -27,7 +27,9 @@ export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) =>
     return count(gateway, post, await begin(gateway, post, check), clientWire)
   }
   for (const path of paths)
-    app.post(path, ({ request }) => answerPost(gateway, wire, request, answer), { parse: 'none' })
+    app.post(path, ({ request }) => answerPost(gateway, { asked: wire, reserves: false }, request, answer), {
+      parse: 'none',
+    })
   return app
 }
 

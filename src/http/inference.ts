@@ -29,7 +29,7 @@ export const inference = (gateway: Gateway, { asked, paths }: Endpoint) => {
 /** Answers requests for that, from the check of their key to the last byte. */
 export const answering = (gateway: Gateway, asked: Operation): ((request: Request) => Promise<Response>) => {
   const answer = async (post: Post): Promise<Response> => relayExchange(gateway, await begin(gateway, post))
-  return (request) => answerPost(gateway, asked, request, answer)
+  return (request) => answerPost(gateway, { asked, reserves: true }, request, answer)
 }
 
 /** What of a request may make its tokens dearer; undefined: nothing. */

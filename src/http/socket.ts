@@ -144,7 +144,7 @@ export const createSocket = (
 
   /** Nothing is asked of a model: its client is told that what it has sent is there to go on from. */
   const warmUp = async ({ body, lane }: Create, request: Request): Promise<JsonObject | undefined> => {
-    const response = await answerPost(gateway, 'responses', request, async (post) => {
+    const response = await answerPost(gateway, { asked: 'responses', reserves: false }, request, async (post) => {
       const { model } = await openPost(gateway, post, checkOf('responses'))
       await gateway.ledger.requireLeft(post.key)
       enter(gateway, post)

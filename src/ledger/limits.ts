@@ -22,6 +22,8 @@ export type Ticket = {
   release(): void
   /** The rate-limit headers as of now; empty where no limit is set. */
   headers(wire: Wire): Record<string, string>
+  /** Of one that comes in with its reservation, where none is made after all: throws as `enter` would have. */
+  enterAlone?(): Promise<void>
 }
 
 export type Limits = {
@@ -36,9 +38,12 @@ export type Limits = {
   states(key: Key): Limited
 }
 
-/** The limits of a process that is one of several, which are asked for elsewhere: `id` is the request's. */
+/**
+ * The limits of a process that is one of several, which are asked for elsewhere: `id` is the request's. `reserves`: it is about
+ * to make its reservation, with which it may come in.
+ */
 export type GatewayLimits = Pick<Limits, 'headers'> & {
-  enter(key: Key, id: string): Ticket | Promise<Ticket>
+  enter(key: Key, id: string, reserves?: boolean): Ticket | Promise<Ticket>
 }
 
 /** When a request in flight will end is not known: a client should try again after this long. */
@@ -151,13 +156,16 @@ export const limitReached = (
   return new GatewayError(
     'rate_limit_exceeded',
     `This API key has reached its limit of ${limit} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
-    { retryAfterMs },
+    { retryAfterMs, cause: BY_LIMITS },
   )
 }
+
+/** The cause of what a key's limits refuse: what it has set aside is refused by the same code. */
+export const BY_LIMITS = 'the limits of the key'
 
 export const tooManyAtOnce = (concurrency: number): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
     `This API key may have ${plural(concurrency, 'request')} in flight at once. Try again when one is done.`,
-    { retryAfterMs: CONCURRENCY_RETRY_MS },
+    { retryAfterMs: CONCURRENCY_RETRY_MS, cause: BY_LIMITS },
   )

@@ -26,6 +26,8 @@ type NodeOptions = {
   timers: Timers
   /** Milliseconds, by which waits are measured. */
   stopwatch?: () => number
+  /** Whether a request may come in with its reservation, and need not be asked for before. */
+  entersLate?: boolean
   /** How many groups are under way at once; more than one where what is asked for waits for a network. 1 by default. */
   groups?: number
 }
@@ -79,11 +81,14 @@ export const createNodeLedger = ({
   prices,
   timers,
   stopwatch = () => performance.now(),
+  entersLate = false,
   groups = 1,
 }: NodeOptions): NodeLedger => {
   const open = new Map<string, Open>()
   const progress = new Map<string, SoFar>()
   const told = new Map<string, Limited>()
+  /** Requests that come in with their reservation, which is not asked for yet. */
+  const entering = new Set<string>()
   let queue: Item[] = []
   const underWay = new Set<Item[]>()
   let turnDue = false
@@ -188,9 +193,10 @@ export const createNodeLedger = ({
   const headersOf = (keyId: string, wire: Parameters<typeof limitHeaders>[1]): Record<string, string> =>
     limitHeaders(told.get(keyId) ?? {}, wire, clock())
 
-  const ticketOf = (id: string, keyId: string): Ticket => {
+  const ticketOf = (id: string, key: Key): Ticket => {
     let left: Extract<Ask, { do: 'leave' }> | undefined
     const leave = (refund: boolean): void => {
+      if (entering.delete(id)) return
       if (left !== undefined) {
         // Said in one turn: it has not gone out yet.
         left.refund ||= refund
@@ -204,21 +210,30 @@ export const createNodeLedger = ({
       refund: () => leave(true),
       // They are counted where the exchange is settled.
       addTokens: nothing,
-      headers: (wire) => headersOf(keyId, wire),
+      headers: (wire) => headersOf(key.id, wire),
     }
   }
 
-  const enter = async (key: Key, id: string): Promise<Ticket> => {
-    const verdict = await asked({ do: 'enter', id, keyId: key.id }, { do: 'leave', id, refund: true })
-    remember(key.id, verdict)
+  const enter = async ({ id: keyId }: Key, id: string): Promise<void> => {
+    const verdict = await asked({ do: 'enter', id, keyId }, { do: 'leave', id, refund: true })
+    remember(keyId, verdict)
     if (verdict.error !== undefined) throw fromShared(verdict.error)
-    return ticketOf(id, key.id)
+  }
+  const enterLater = (key: Key, id: string): Ticket => {
+    entering.add(id)
+    return {
+      ...ticketOf(id, key),
+      enterAlone: async () => {
+        if (entering.delete(id)) await enter(key, id)
+      },
+    }
   }
 
   /** Asks until it is decided. */
   const decided = async (id: string, { key, leastInput, recheck, ...facts }: Asked): Promise<Reservation> => {
     const ask: SharedReserve = { ...facts, keyId: key.id, keysSeen: keys.versionOf(key.id) }
     if (leastInput !== undefined) ask.leastInput = 'later'
+    if (entering.delete(id)) ask.enters = true
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const verdict = await asked({ do: 'reserve', id, ask: { ...ask } }, { do: 'settle', id, settlement: GIVEN_BACK })
       remember(key.id, verdict)
@@ -288,7 +303,10 @@ export const createNodeLedger = ({
   return {
     ledger,
     limits: {
-      enter: (key, id) => (isLimited(key, defaults) ? enter(key, id) : UNLIMITED),
+      enter(key, id, reserves = false) {
+        if (!isLimited(key, defaults)) return UNLIMITED
+        return entersLate && reserves ? enterLater(key, id) : enter(key, id).then(() => ticketOf(id, key))
+      },
       headers: (key, wire) => headersOf(key.id, wire),
     },
     running: () => [

@@ -102,10 +102,12 @@ export const createOwner = ({
     return DONE
   }
 
-  const reserve = async (node: Node, id: string, { keyId, keysSeen, leastInput, ...asked }: SharedReserve) => {
+  const reserve = async (node: Node, id: string, { keyId, keysSeen, leastInput, enters, ...asked }: SharedReserve) => {
     const key = keyOf(keyId)
     if (keys.versionOf(keyId) > keysSeen) return { again: 'key' } as const
     requireInForce(key, clock())
+    const entered = enters ? enter(node, id, keyId) : DONE
+    if (entered.error !== undefined) return entered
     requireRoom()
     const { model, wire, stream, inputEstimate, pictures } = asked
     const running: Running = {
@@ -133,16 +135,17 @@ export const createOwner = ({
   ): Promise<Verdict> => {
     node.running.set(id, running)
     const { ticket } = running
+    const key = ticket && keys.get(running.keyId)
+    const withLimits = (verdict: Verdict): Verdict =>
+      key === undefined ? verdict : { ...verdict, limits: limits.states(key) }
     try {
       const reservation = await ask()
       running.reservation = reservation
       if (node.isGone && node.running.delete(id)) settleAlone(running)
-      const key = keys.get(running.keyId)
-      return ticket === undefined || key === undefined ? { reservation } : { reservation, limits: limits.states(key) }
+      return withLimits({ reservation })
     } catch (thrown) {
       node.running.delete(id)
-      if (thrown === LATER) return { again: 'least-input' }
-      throw thrown
+      return thrown === LATER ? { again: 'least-input' } : withLimits({ error: toShared(thrown) })
     }
   }
 

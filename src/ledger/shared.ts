@@ -8,12 +8,13 @@ import type { Limited } from './limit-headers.ts'
 
 /**
  * As data. `keysSeen`: the version of the keys by which its client was authenticated. `leastInput`: absent where it is not
- * worked out yet, and would have to be.
+ * worked out yet, and would have to be. `enters`: its request comes in with it, as by `enter`, and is refused where that would be.
  */
 export type SharedReserve = Omit<ReserveAsk, 'exchangeId' | 'key' | 'leastInput' | 'recheck'> & {
   keyId: string
   keysSeen: number
   leastInput?: number | 'later'
+  enters?: true
 }
 
 /** `id`: the exchange's, which a request has from its beginning. */

@@ -105,7 +105,15 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
     ...{ config: current, store, log },
     books({ config, prices, clock }) {
       ledger = createNodeLedger({
-        ...{ node: link, keys: store.keys, clock, prices, defaults: config.limits, timers: PROCESS_TIMERS },
+        ...{
+          node: link,
+          keys: store.keys,
+          clock,
+          prices,
+          defaults: config.limits,
+          timers: PROCESS_TIMERS,
+          entersLate: true,
+        },
         refresh: () => store.refresh(),
       })
       return ledger

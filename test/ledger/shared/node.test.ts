@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import type { NewKey } from '../../../src/keys/key.ts'
+import type { Ticket } from '../../../src/ledger/limits.ts'
 import { ACTOR, cleanUp, newPath } from '../../store/support.ts'
 import { ask, settlement } from '../support.ts'
 import { createWorld, type TestNode, type World } from './world.ts'
@@ -132,6 +133,48 @@ describe('limits', () => {
   test('a key without limits asks nobody at the door', async () => {
     const world = await worldOf([{}])
     expect(nodeAt(world, 0).limits.enter(world.key(0), 'req_1')).not.toBeInstanceOf(Promise)
+  })
+
+  test('a request that is about to reserve comes in with that, in one message, and leaves as any other', async () => {
+    const world = await worldOf([{ rpm: 2, concurrency: 1 }])
+    const node = nodeAt(world, 0)
+    const carried: string[][] = []
+    const { to } = node.line
+    node.line.to = {
+      carry(group) {
+        carried.push(group.map((one) => one.do))
+        return to?.carry(group) ?? Promise.reject(new Error('cut'))
+      },
+    }
+    const late = (id: string) => node.limits.enter(world.key(0), id, true) as Ticket
+    const first = late('req_1')
+    const reservation = await node.ledger.reserve(ask(world.key(0), { exchangeId: 'req_1' }))
+    const second = late('req_2')
+    expect(await codeOf(node.ledger.reserve(ask(world.key(0), { exchangeId: 'req_2' })))).toBe('rate_limit_exceeded')
+    // It never came in.
+    second.refund()
+    node.ledger.settle(reservation, settlement())
+    first.release()
+    await node.said()
+    expect(carried.slice(0, 2)).toEqual([['reserve'], ['reserve']])
+    expect(node.limits.headers(world.key(0), 'messages')).toMatchObject({ 'x-ratelimit-remaining-requests': '1' })
+    const third = late('req_3')
+    await node.ledger.reserve(ask(world.key(0), { exchangeId: 'req_3' }))
+    expect(third.headers('messages')).toMatchObject({ 'x-ratelimit-remaining-requests': '0' })
+  })
+
+  test('a request that comes to no reservation is held to the limits all the same, and asks nobody where it is let go', async () => {
+    const world = await worldOf([{ rpm: 1 }])
+    const { limits, said } = nodeAt(world, 0)
+    const late = (id: string) => limits.enter(world.key(0), id, true) as Ticket
+    late('req_1').refund()
+    const first = late('req_2')
+    await first.enterAlone?.()
+    await first.enterAlone?.()
+    expect(await codeOf(late('req_3').enterAlone?.() ?? Promise.resolve())).toBe('rate_limit_exceeded')
+    first.refund()
+    await said()
+    expect(await codeOf(late('req_4').enterAlone?.() ?? Promise.resolve())).toBeUndefined()
   })
 
   test('a refunded request counts against nothing', async () => {

@@ -84,13 +84,14 @@ export type Playable = {
 }
 type Standing = { used: number; held: number; total: number; rpm: number | undefined }
 
-/** Begins as a request does: what is refused at the door asks for nothing. */
-export const beginAt =
-  (ledger: NodeLedger): PlayedNode['begin'] =>
-  (key, more = {}) => {
+/** Begins as a request does: what is refused at the door asks for nothing. Every other comes in with its reservation. */
+export const beginAt = (ledger: NodeLedger): PlayedNode['begin'] => {
+  let begun = 0
+  return (key, more = {}) => {
     const asked = ask(key, more)
-    const ticket = (async () => ledger.limits.enter(key, asked.exchangeId))()
-    const reserving = ticket.then(async (at) => {
+    const isLate = begun++ % 2 === 0
+    const entering = (async () => ledger.limits.enter(key, asked.exchangeId, isLate))()
+    const reserving = entering.then(async (at) => {
       try {
         return await ledger.ledger.reserve(asked)
       } catch (refused) {
@@ -98,10 +99,12 @@ export const beginAt =
         throw refused
       }
     })
+    const ticket = entering.then((at) => (at.enterAlone === undefined ? at : reserving.then(() => at)))
     ticket.catch(() => undefined)
     reserving.catch(() => undefined)
     return { id: asked.exchangeId, ticket, reserving }
   }
+}
 
 const startOwner = (path: string, clock: Clock, isRestart: boolean): Owner => {
   const store = openStore(path, { clock: () => NOW + clock.ms })
@@ -139,6 +142,7 @@ export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCo
     const ledger = createNodeLedger({
       ...{ node: line, keys: seen.keys, refresh: () => void seen.refresh(), defaults: DEFAULTS },
       ...{ clock: () => NOW + clock.ms, prices: () => () => PRICE, timers: life.timers, stopwatch: () => clock.ms },
+      entersLate: true,
     })
     line.to = owner.shared.join(name, [])
     return {
