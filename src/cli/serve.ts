@@ -37,6 +37,7 @@ export const serve = command({
     'ANTHROPIC_API_KEY=… sluice serve',
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
+    'SLUICE_STORE=postgres://… sluice serve',
   ],
   run: async (args, io) => {
     const part = partOf(io)
