@@ -3,7 +3,7 @@
 import { isBlank, withoutBlanks } from '../ir/blank.ts'
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
-import type { Json, JsonObject } from '../ir/json.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { AssistantPart } from '../ir/part.ts'
 import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
@@ -124,7 +124,7 @@ export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
 }
 
 /** A translated request as JSON text. */
-export const toJson = (value: Json): string => wellFormed(JSON.stringify(value))
+export const toJson = (value: unknown): string => wellFormed(JSON.stringify(value))
 
 const TORN = '\\ud'
 
