@@ -14,6 +14,7 @@ import * as sqlite from '../../src/store/sqlite/schema.ts'
 /** Tables and columns of PostgreSQL alone. */
 const NODES_ALONE: Record<string, readonly string[] | 'whole'> = {
   nodes: 'whole',
+  setup_links: 'whole',
   jobs: 'whole',
   attempts: 'whole',
   versions: 'whole',

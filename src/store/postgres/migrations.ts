@@ -6,6 +6,8 @@ import ledgerColumns from '../../../drizzle/postgres/0002_ledger_columns.sql' wi
 import ledger from '../../../drizzle/postgres/0003_ledger.sql' with { type: 'text' }
 import fees from '../../../drizzle/postgres/0004_fees.sql' with { type: 'text' }
 import feesOfTheLedger from '../../../drizzle/postgres/0005_fees_of_the_ledger.sql' with { type: 'text' }
+import leases from '../../../drizzle/postgres/0006_leases.sql' with { type: 'text' }
+import sweeping from '../../../drizzle/postgres/0007_sweeping.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -21,4 +23,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003_ledger', sql: ledger },
   { name: '0004_fees', sql: fees },
   { name: '0005_fees_of_the_ledger', sql: feesOfTheLedger },
+  { name: '0006_leases', sql: leases },
+  { name: '0007_sweeping', sql: sweeping },
 ]

@@ -487,7 +487,13 @@ export const alertsWaiting = pgTable(
 )
 
 /** Processes that serve, each until its lease ends unless it renews it. An id is of one start of one process. */
-export const nodes = pgTable('nodes', { id: text('id').primaryKey(), until: integer('until').notNull() })
+export const nodes = pgTable('nodes', {
+  id: text('id').primaryKey(),
+  until: integer('until').notNull(),
+  renewedAt: integer('renewed_at').notNull().default(0),
+  /** Since when it has been renewed in time: so long the database has been there for all. */
+  steadySince: integer('steady_since').notNull().default(0),
+})
 
 /** Requests that are in, of keys that have limits. `second`: in which it was counted, of the keys' windows. */
 export const entered = pgTable(
@@ -514,6 +520,9 @@ export const attempts = pgTable(
   { row: serial('row'), name: text('name').notNull(), at: integer('at').notNull() },
   (t) => [index('attempts_name').on(t.name, t.at), index('attempts_at').on(t.at)],
 )
+
+/** Links that make the first admin, while there is none. */
+export const setupLinks = pgTable('setup_links', { hash: text('hash').primaryKey(), at: integer('at').notNull() })
 
 /** How often something was changed; see versions.ts. */
 export const versions = pgTable('versions', { what: text('what').primaryKey(), n: integer('n').notNull() })
