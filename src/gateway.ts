@@ -17,7 +17,6 @@ import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type GatewayLimits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
 import { createMembership, type Membership } from './members/membership.ts'
-import { sharedSetupLinks } from './members/setup-links.ts'
 import { type Accounts, createAccounts } from './observe/accounts.ts'
 import { createDescriptors, type Descriptors } from './observe/descriptors.ts'
 import { createLive, type Live } from './observe/live.ts'
@@ -226,7 +225,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     otlp: undefined,
     membership: createMembership({
       ...{ store, clock, sessionDays: () => settings.values().session_days },
-      ...(together && { attempts: together.attempts, setupLinks: sharedSetupLinks(store.settings) }),
+      ...(together && { attempts: together.attempts, setupLinks: together.setupLinks }),
     }),
     settings,
     live,

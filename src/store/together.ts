@@ -1,6 +1,7 @@
 // What nodes that share a store have together by it, beside what every store keeps.
 
 import type { AttemptStore } from '../members/attempts.ts'
+import type { SetupLinks } from '../members/setup-links.ts'
 
 /** What one node does for all of them: a lease for each, which ends by itself when its holder does. */
 export type Jobs = {
@@ -13,6 +14,7 @@ export type Jobs = {
 export type Together = {
   jobs: Jobs
   attempts: AttemptStore
+  setupLinks: SetupLinks
   /** Milliseconds since the epoch, as the database has it: whatever decides anything goes by that. */
   clock(): number
   /** Reads what other nodes have changed, and how much of keys and budgets is used by now. */

@@ -63,7 +63,7 @@ export const createNode = (store: PostgresStore): Node => {
   return {
     name,
     together: {
-      ...{ jobs: store.jobs, attempts: store.attempts, clock: store.clock },
+      ...{ jobs: store.jobs, attempts: store.attempts, setupLinks: store.setupLinks, clock: store.clock },
       catchUp: async () => void (await Promise.all([store.catchUp(), figures.refresh()])),
       limitsAway: () => limits?.isAway(),
     },

@@ -1,6 +1,7 @@
 // Opens a PostgreSQL database as a Store: migrated first, then loaded.
 
 import { type Calendar, UTC } from '../../lib/calendar.ts'
+import type { SetupLinks } from '../../members/setup-links.ts'
 import type { Store } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
 import { type AttemptStore, createAttemptStore } from './attempts.ts'
@@ -21,6 +22,7 @@ import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
+import { createSetupLinks } from './setup-links.ts'
 import { createSums } from './sums.ts'
 import { createTeams } from './teams.ts'
 import { createTokens } from './tokens.ts'
@@ -33,6 +35,7 @@ export type PostgresStore = Store & {
   client: Client
   jobs: Jobs
   attempts: AttemptStore
+  setupLinks: SetupLinks
   /** Milliseconds since the epoch, as the database has it: whatever decides anything goes by that. */
   clock(): number
   /** Reads what other nodes have changed, and how much of keys and budgets is used by now. */
@@ -93,6 +96,7 @@ const storeOf = async (
     catchUp: versions.catchUp,
     jobs: createJobs(client),
     attempts: createAttemptStore(client, own),
+    setupLinks: createSetupLinks(client),
     keys: ring.keys,
     budgets: ofBudgets.budgets,
     members: createMembers({ orm, changes, ring, ofBudgets, refresh }),

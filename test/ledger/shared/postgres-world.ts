@@ -116,7 +116,7 @@ export const createPgWorld = async (
       await node.pg.kill()
       redises.get(node.name)?.close()
       nodes[at] = await newNode()
-      await admin.query('UPDATE nodes SET until = 0 WHERE id = $1', [node.name])
+      await admin.query('UPDATE nodes SET steady_since = 0, until = CASE id WHEN $1 THEN 0 ELSE until END', [node.name])
       await nodes[at].pg.books.sweep()
     },
     async finish() {

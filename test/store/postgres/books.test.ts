@@ -45,9 +45,9 @@ const count = async (ledger: PgLedger, table: string): Promise<number> => {
   const [row] = await ledger.admin.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)
   return row?.n ?? 0
 }
-/** Its lease ends now; its beats are far apart. */
+/** Its lease ended, while the others were there all the time; its beats are far apart. */
 const endLease = (ledger: PgLedger, node: PgNode) =>
-  ledger.admin.query('UPDATE nodes SET until = 0 WHERE id = $1', [node.name])
+  ledger.admin.query('UPDATE nodes SET steady_since = 0, until = CASE id WHEN $1 THEN 0 ELSE until END', [node.name])
 const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
 
 /** Clients that ask one after the other, each of a key by chance; returns how often they were refused. */

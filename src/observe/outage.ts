@@ -1,0 +1,49 @@
+// What fails for a while, as a log tells of it: once when it begins, once a minute while it lasts, and when it is over.
+
+import type { Later } from '../store/patience.ts'
+
+type Options = {
+  began(cause: unknown): void
+  lasts(cause: unknown, forMs: number): void
+  over(forMs: number): void
+  /** Whether nothing waits for it any more. */
+  isOver(): boolean
+  /** Milliseconds. */
+  stopwatch(): number
+  later: Later
+}
+
+/** It is not over before nothing has failed for so long: whoever tries, tries more often. */
+export const QUIET_MS = 5_000
+export const AGAIN_MS = 60_000
+const LOOK_MS = 1_000
+
+/** Returns what is to be told of each failure. */
+export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: Options): ((cause: unknown) => void) => {
+  let known: { since: number; last: number; told: number; cause: unknown } | undefined
+  const look = (): void => {
+    if (known === undefined) return
+    const now = stopwatch()
+    if (now - known.last >= QUIET_MS && isOver()) {
+      over(known.last - known.since)
+      known = undefined
+      return
+    }
+    if (now - known.told >= AGAIN_MS) {
+      known.told = now
+      lasts(known.cause, now - known.since)
+    }
+    later(look, LOOK_MS)
+  }
+  return (cause) => {
+    const now = stopwatch()
+    if (known !== undefined) {
+      known.last = now
+      known.cause = cause
+      return
+    }
+    known = { since: now, last: now, told: now, cause }
+    began(cause)
+    later(look, LOOK_MS)
+  }
+}

@@ -1,0 +1,69 @@
+// An outage is told when it begins, once a minute, and when it is over.
+
+import { expect, test } from 'bun:test'
+import { createOutage } from '../../src/observe/outage.ts'
+
+const watched = () => {
+  const told: string[] = []
+  const time = { now: 0, isOver: true }
+  const due: (() => void)[] = []
+  const failed = createOutage({
+    began: (cause) => told.push(`began ${cause}`),
+    lasts: (cause, ms) => told.push(`lasts ${ms / 1_000} ${cause}`),
+    over: (ms) => told.push(`over after ${ms / 1_000}`),
+    isOver: () => time.isOver,
+    stopwatch: () => time.now,
+    later: (run) => due.push(run),
+  })
+  /** Second by second; `fails`: something does in each. */
+  const pass = (seconds: number, fails: string | undefined = undefined): void => {
+    for (let i = 0; i < seconds; i++) {
+      time.now += 1_000
+      if (fails !== undefined) failed(fails)
+      for (const run of due.splice(0)) run()
+    }
+  }
+  return { told, time, pass, waiting: () => due.length }
+}
+
+test('one of three minutes is told when it begins, three times while it lasts, and when it is over', () => {
+  const { told, pass, waiting } = watched()
+  pass(100)
+  expect(waiting()).toBe(0)
+  pass(190, 'gone')
+  pass(60)
+  expect(told).toEqual(['began gone', 'lasts 60 gone', 'lasts 120 gone', 'lasts 180 gone', 'over after 189'])
+  expect(waiting()).toBe(0)
+})
+
+test('a failure now and then is one outage, told with its latest cause', () => {
+  const { told, pass } = watched()
+  for (let i = 0; i < 16; i++) {
+    pass(1, i === 0 ? 'first' : 'later')
+    pass(3)
+  }
+  expect(told).toEqual(['began first', 'lasts 60 later'])
+  pass(10)
+  expect(told.at(-1)).toBe('over after 60')
+})
+
+test('it is not over while something waits for it, though nothing fails meanwhile', () => {
+  const { told, time, pass } = watched()
+  time.isOver = false
+  pass(1, 'full')
+  pass(59)
+  expect(told).toEqual(['began full'])
+  pass(1)
+  time.isOver = true
+  pass(1)
+  expect(told).toEqual(['began full', 'lasts 60 full', 'over after 0'])
+})
+
+test('the next one begins anew', () => {
+  const { told, pass } = watched()
+  pass(1, 'one')
+  pass(5)
+  pass(1, 'two')
+  pass(5)
+  expect(told).toEqual(['began one', 'over after 0', 'began two', 'over after 0'])
+})
