@@ -11,7 +11,7 @@ import { createEntries, type Entries } from './entries/entries.ts'
 import { GATEWAY, isSameBudget } from './keys/budget.ts'
 import type { Actor } from './keys/key.ts'
 import type { Prices } from './ledger/cost.ts'
-import { createLedger } from './ledger/create.ts'
+import { createLedger, PROCESS_TIMERS } from './ledger/create.ts'
 import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type GatewayLimits } from './ledger/limits.ts'
@@ -24,6 +24,7 @@ import type { Log } from './observe/log.ts'
 import { type Arriving, createArriving, createMemory, createRoom, type Memory } from './observe/memory.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Otlp } from './observe/otlp/otlp.ts'
+import { createOutage } from './observe/outage.ts'
 import { createRefusals, type Refusals } from './observe/refusals.ts'
 import { createSockets, type Sockets } from './observe/sockets.ts'
 import type { Workers } from './observe/workers.ts'
@@ -156,9 +157,15 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
   const clock = givenClock ?? together?.clock ?? Date.now
   const stopwatch = givenClock ?? (() => performance.now())
   const trouble: Gateway['trouble'] = { failedWrites: 0, cause: undefined }
-  const reportFailedLedger = seldom((cause) =>
-    log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) }),
-  )
+  const reportFailedLedger = createOutage({
+    began: (cause) =>
+      log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) }),
+    lasts: (cause, ms) =>
+      log.error('the ledger still cannot be written', { for_s: Math.round(ms / 1_000), cause: String(cause) }),
+    over: (ms) => log.warn('the ledger is written again', { after_s: Math.round(ms / 1_000) }),
+    isOver: () => gateway?.ledger.isStuck() !== true,
+    ...{ stopwatch, later: PROCESS_TIMERS.later },
+  })
   const reportFailedWrite = (cause: unknown): void => {
     gateway?.metrics?.unwritten()
     trouble.failedWrites++
@@ -382,7 +389,7 @@ export const fromConfig = (config: Config) => ({
 /** What is held of answers where none are written. */
 const IN_MEMORY = { perKey: 16 * 1024 ** 2, total: 64 * 1024 ** 2 }
 
-/** A full disk fails every write: at most one line is logged in this time. */
+/** At most one line is logged in this time. */
 const REPORT_EVERY_MS = 5_000
 
 const seldom = (report: (cause: unknown) => void): ((cause: unknown) => void) => {
