@@ -92,10 +92,13 @@ export type Keys = {
   /** The live key, revoked and expired ones included. */
   get(id: string): Key | undefined
   list(): Key[]
-  /** The secret is returned once and never stored. */
-  issue(input: NewKey, actor: Actor): Promise<{ key: Key; secret: string }>
-  /** Throws `not_found` for an unknown id, here and below. */
-  update(id: string, patch: KeyPatch, actor: Actor): Promise<Key>
+  /**
+   * The secret is returned once and never stored. `check` throws where it may not be made, given all keys of its owner: none of
+   * them is made or changed between that and the writing, whichever process asks.
+   */
+  issue(input: NewKey, actor: Actor, check?: (owned: readonly Key[]) => void): Promise<{ key: Key; secret: string }>
+  /** Throws `not_found` for an unknown id, here and below. `check` is given the key as it is, too, and says how it changes. */
+  update(id: string, patch: KeyPatch, actor: Actor, check?: (owned: readonly Key[], key: Key) => void): Promise<Key>
   /** Sets the used tokens back to 0 for a new period, and takes back what was added for the one before. */
   renew(id: string): Promise<Key>
   revoke(id: string, actor: Actor): Promise<Key>

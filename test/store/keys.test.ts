@@ -36,6 +36,35 @@ describe.each(STORES)('keys in %s', (_, { newPlace }) => {
     expect(keys.list()).toEqual([key])
   })
 
+  test('however many ask at once at however many processes, an owner gets no more keys than a check lets them have', async () => {
+    const place = await newPlace()
+    const stores = [await place.open(), await place.open()]
+    const most = (owned: readonly Key[]): void => {
+      if (owned.length >= 3) throw new Error('no more')
+    }
+    const asked = Array.from({ length: 12 }, async (_, i) =>
+      stores[i % 2]?.keys.issue(newKey({ ownerId: i % 3 === 0 ? 'mem_b' : 'mem_a' }), ACTOR, most),
+    )
+    const done = (await Promise.allSettled(asked)).map(({ status }) => status)
+    expect(done.filter((status) => status === 'fulfilled')).toHaveLength(6)
+    expect(await place.count("keys WHERE owner_id = 'mem_a'")).toBe(3)
+    expect(await place.count("audit WHERE action = 'key.issue'")).toBe(6)
+  })
+
+  test('a change is checked with the key as it is, and not made where that throws', async () => {
+    const place = await newPlace()
+    const [here, there] = [await place.open(), await place.open()]
+    const { key } = await here.keys.issue(newKey({ ownerId: 'mem_a', tokensTotal: 100 }), ACTOR)
+    await there.refresh()
+    const atMost = (_: readonly Key[], { tokensTotal }: Key): void => {
+      if (tokensTotal + 50 > 250) throw new Error('too many')
+    }
+    const added = [here, there, here, there, here].map((at) => at.keys.update(key.id, { addTokens: 50 }, ACTOR, atMost))
+    const done = (await Promise.allSettled(added)).filter(({ status }) => status === 'fulfilled')
+    expect(done).toHaveLength(3)
+    expect(await place.sum('keys', 'tokens_total')).toBe(250)
+  })
+
   test('a patch changes its members and nothing else', async () => {
     const { keys } = await open()
     const { key } = await keys.issue(newKey({ rpm: 5 }), ACTOR)

@@ -9,7 +9,6 @@ import { namedServerTools } from '../../ir/server-tools.ts'
 import { budgetOf, termsOf } from '../../keys/budget.ts'
 import { isBudgeted } from '../../keys/budgets.ts'
 import { type Key, type KeyPatch, permits } from '../../keys/key.ts'
-import { createInOrder } from '../../lib/in-order.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
 import { checkBudget, checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
@@ -23,18 +22,18 @@ export const keyChanges: Part<
 > = {
   'keys.create': async (call, input) => {
     const ownerId = await ownerOf(call, input.owner)
-    const holder = await holderOf(call, ownerId)
-    return inOrderOf(holder === undefined ? undefined : ownerId, () => made(call, input, ownerId, holder))
+    return made(call, input, ownerId, await holderOf(call, ownerId))
   },
   'keys.update': async (call, input) => {
     const key = requireUsable(keyOf(call, input.id))
     const wish = wishOf(call, input)
     const label = input.label === undefined ? {} : { label: input.label.trim() }
-    return changed(call, key, wish, { ...label, ...wish })
+    return changed(call, key, () => wish, { ...label, ...wish })
   },
   'keys.top-up': async (call, { id, tokens, lasting }) => {
     const key = requireUsable(keyOf(call, id))
-    return changed(call, key, { tokensTotal: key.tokensTotal + tokens }, { addTokens: tokens, lasting })
+    const wish = ({ tokensTotal }: Key): Wish => ({ tokensTotal: tokensTotal + tokens })
+    return changed(call, key, wish, { addTokens: tokens, lasting })
   },
   'keys.reset': async (call, { id }) => {
     const key = requireUsable(keyOf(call, id))
@@ -51,14 +50,6 @@ export const keyChanges: Part<
     oneKeyView(call.gateway, await call.gateway.store.keys.revoke(keyOf(call, id).id, actorOf(call.caller))),
 }
 
-/**
- * What is checked of all that a member has holds until it is written: another request of theirs waits, however long another
- * process keeps this one from it.
- */
-const inOrder = createInOrder()
-const inOrderOf = <T>(ownerId: string | undefined, run: () => Promise<T>): Promise<T> =>
-  ownerId === undefined ? run() : inOrder(run, ownerId)
-
 const made = async (
   call: Call,
   input: Input<'keys.create'>,
@@ -67,25 +58,29 @@ const made = async (
 ): Promise<{ key: S.Key; secret: string }> => {
   const { gateway, caller } = call
   const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
-  if (holder !== undefined) {
-    requireRoom(gateway, holder, ownerId)
+  // What is checked of all that a member has holds until it is written, whichever process they ask.
+  const check = (owned: readonly Key[]): void => {
+    if (holder === undefined) return
+    requireRoom(gateway, holder, owned)
     // An admin may give a key more than the gateway's default rate limits.
     const { tokensTotal, expiresAt, models, serverTools } = wish
     const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
     checkWish(holder, bound, { defaults: gateway.config.limits, now: gateway.clock() })
-    requireTokens(gateway, holder, { ownerId, tokensTotal })
+    requireTokens(gateway, holder, { others: owned, tokensTotal })
   }
   const asked = { ...wish, label: input.label.trim(), ownerId }
-  const { key, secret } = await gateway.store.keys.issue(asked, actorOf(caller))
+  const { key, secret } = await gateway.store.keys.issue(asked, actorOf(caller), check)
   return { key: await oneKeyView(gateway, key), secret }
 }
 
 /** `wish`: what the change comes to, as far as it is limited. */
-const changed = (call: Call, key: Key, wish: Wish, patch: KeyPatch): Promise<S.Key> =>
-  inOrderOf(limitedMember(call.caller)?.id, async () => {
-    checkOwn(call, wish, key)
-    return oneKeyView(call.gateway, await call.gateway.store.keys.update(key.id, patch, actorOf(call.caller)))
-  })
+const changed = async (call: Call, { id }: Key, wish: (key: Key) => Wish, patch: KeyPatch): Promise<S.Key> => {
+  const { keys } = call.gateway.store
+  const key = await keys.update(id, patch, actorOf(call.caller), (owned, before) =>
+    checkOwn(call, wish(before), before, owned),
+  )
+  return oneKeyView(call.gateway, key)
+}
 
 const requireUsable = (key: Key): Key => {
   if (key.purpose !== undefined)
@@ -141,37 +136,32 @@ const defaultsFor = (
   }
 }
 
-/** `but`: a key that is there already and takes no room beside itself. */
-const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined, but?: Key): void =>
-  checkRoom(holder, othersOf(gateway, ownerId, but), gateway.clock(), ({ id }) => gateway.ledger.heldBy(id))
+const requireRoom = (gateway: Gateway, holder: Holder, others: readonly Key[]): void =>
+  checkRoom(holder, others, gateway.clock(), ({ id }) => gateway.ledger.heldBy(id))
 
 const requireTokens = (
   gateway: Gateway,
   holder: Holder,
-  { ownerId, tokensTotal, but }: { ownerId: string | undefined; tokensTotal: number; but?: Key },
+  { others, tokensTotal }: { others: readonly Key[]; tokensTotal: number },
 ): void =>
   checkTokens(holder, tokensTotal, {
-    others: othersOf(gateway, ownerId, but),
-    now: gateway.clock(),
-    held: ({ id }) => gateway.ledger.heldBy(id),
+    ...{ others, now: gateway.clock(), held: ({ id }: Key) => gateway.ledger.heldBy(id) },
   })
 
-const othersOf = ({ store }: Gateway, ownerId: string | undefined, but: Key | undefined): Key[] =>
-  store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
-
-const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
+/** `key`: as it is, among those of its owner. */
+const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key, owned: readonly Key[]): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
   const now = gateway.clock()
+  // It takes no room beside itself.
+  const others = owned.filter(({ id }) => id !== key.id)
   checkWish(holding(gateway, member), wish, { defaults: gateway.config.limits, now, key })
   checkBudget(wish.budget, gateway.store.budgets.get(budgetOf('key', key.id)))
   const { tokensTotal } = wish
   if (tokensTotal !== undefined && tokensTotal > key.tokensTotal)
-    requireTokens(gateway, { limits: member.limits }, { ownerId: member.id, tokensTotal, but: key })
+    requireTokens(gateway, { limits: member.limits }, { others, tokensTotal })
   // One that had expired and is to go on counts again, as a new one does.
-  if (wish.expiresAt !== undefined && key.expiresAt <= now) {
-    requireRoom(gateway, { limits: member.limits }, member.id, key)
-  }
+  if (wish.expiresAt !== undefined && key.expiresAt <= now) requireRoom(gateway, { limits: member.limits }, others)
 }
 
 const holding = ({ store }: Gateway, { id, limits }: Member): Holder => ({

@@ -26,8 +26,7 @@ const freshKey = async (gateway: Gateway, caller: Caller) => {
   const { member } = sessionOf(caller)
   const now = gateway.clock()
   const own = gateway.store.keys.list().filter((key) => key.ownerId === member.id)
-  const recent = own.filter(({ purpose, createdAt }) => purpose === 'playground' && createdAt > now - LASTS_MS)
-  if (recent.length >= AN_HOUR) throw tooMany(recent, now)
+  requireFew(own, now)
   await revokePlayground(gateway, caller)
   const { key, secret } = await gateway.store.keys.issue(
     {
@@ -36,8 +35,14 @@ const freshKey = async (gateway: Gateway, caller: Caller) => {
       models: member.role === 'admin' ? ['*'] : member.limits.models,
     },
     actorOf(caller),
+    (owned) => requireFew(owned, now),
   )
   return { secret, key_id: key.id, expires_at: iso(key.expiresAt), tokens_total: key.tokensTotal }
+}
+
+const requireFew = (own: readonly Key[], now: number): void => {
+  const recent = own.filter(({ purpose, createdAt }) => purpose === 'playground' && createdAt > now - LASTS_MS)
+  if (recent.length >= AN_HOUR) throw tooMany(recent, now)
 }
 
 const tooMany = (recent: readonly Key[], now: number): GatewayError => {

@@ -64,7 +64,11 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
     action: string
     columns: (row: KeyRow, now: number) => KeyColumns
     budget?: NewKey['budget']
+    check?: ((owned: readonly Key[], key: Key) => void) | undefined
   }
+  /** No other change is under way: they stay as they are, but for what is used of them. */
+  const ownedBy = async (ownerId: string | null | undefined, { tx }: Changing): Promise<Key[]> =>
+    ownerId == null ? [] : (await tx.select(columns).from(table).where(eq(table.ownerId, ownerId))).map(toKey)
   /** Locked: exchanges go on counting. */
   const locked = async (id: string, { tx }: Changing): Promise<KeyRow> => {
     const [row] = await tx.select(columns).from(table).where(eq(table.id, id)).for('update')
@@ -82,7 +86,11 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   }
   /** Updates memory once the change is durable. */
   const edit = async (one: Edit, actor: Actor): Promise<Key> => {
-    const row = await change(actor, async (changing) => write(one, changing, await locked(one.id, changing)))
+    const row = await change(actor, async (changing) => {
+      const before = await locked(one.id, changing)
+      one.check?.(await ownedBy(before.ownerId, changing), toKey(before))
+      return write(one, changing, before)
+    })
     if (one.budget !== undefined) await ofBudgets.reload()
     return cache.take(row)
   }
@@ -103,11 +111,12 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
     versionOf: cache.versionOf,
     get: cache.get,
     list: cache.list,
-    async issue({ budget, ...input }, actor) {
+    async issue({ budget, ...input }, actor, check) {
       checkKey(input)
       const secret = makeSecret()
       const row = await change(actor, async (changing) => {
         const { tx, note, now, version } = changing
+        check?.(await ownedBy(input.ownerId, changing))
         const own = { id: `key_${randomBase62(16)}`, ...keptOf(secret), createdAt: now, version }
         const [made] = await tx
           .insert(table)
@@ -121,10 +130,10 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
       if (budget != null) await ofBudgets.reload()
       return { key: cache.take(row), secret }
     },
-    async update(id, patch, actor) {
+    async update(id, patch, actor, check) {
       checkKey(patch)
       const set = (row: KeyRow, now: number): KeyColumns => updated(row, patch, now)
-      return edit({ id, action: 'key.update', columns: set, budget: patch.budget }, actor)
+      return edit({ id, action: 'key.update', columns: set, budget: patch.budget, check }, actor)
     },
     async renew(id) {
       const known = cache.get(id)?.renewedAt

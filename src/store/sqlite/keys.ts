@@ -64,10 +64,28 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
   }
   reload(true)
 
-  type Edit = { id: string; action: string; columns: (row: KeyRow) => KeyColumns; budget?: NewKey['budget'] }
-  const write = ({ id, action, columns, budget }: Edit, tx: Transaction, note: Note): KeyRow => {
+  /** Within a change no other process makes or changes any: with what others had made by then these are all. */
+  const ownedBy = (ownerId: string | undefined, tx: Transaction): Key[] => {
+    if (ownerId === undefined) return []
+    for (const row of tx.select().from(table).where(eq(table.ownerId, ownerId)).all())
+      if (row.version > cache.versionOf(row.id)) take(row)
+    return cache.list().filter((key) => key.ownerId === ownerId)
+  }
+
+  type Edit = {
+    id: string
+    action: string
+    columns: (row: KeyRow) => KeyColumns
+    budget?: NewKey['budget']
+    check?: ((owned: readonly Key[], key: Key) => void) | undefined
+  }
+  const write = ({ id, action, columns, budget, check }: Edit, tx: Transaction, note: Note): KeyRow => {
     const before = tx.select().from(table).where(eq(table.id, id)).get()
     if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
+    if (check !== undefined) {
+      const owned = ownedBy(before.ownerId ?? undefined, tx)
+      check(owned, cache.get(id) ?? toKey(before))
+    }
     const values = { ...columns(before), version: NEXT_VERSION }
     const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
     note(action, id, toKey(before), toKey(after))
@@ -101,10 +119,11 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
     versionOf: cache.versionOf,
     get: cache.get,
     list: cache.list,
-    issue({ budget, ...input }, actor) {
+    issue({ budget, ...input }, actor, check) {
       checkKey(input)
       const secret = makeSecret()
       const row = change(actor, (tx, note) => {
+        check?.(ownedBy(input.ownerId, tx))
         const own = { id: `key_${randomBase62(16)}`, ...keptOf(secret), createdAt: clock() }
         const made = tx
           .insert(table)
@@ -118,10 +137,10 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
       if (budget != null) ofBudgets.reload(false)
       return { key: take(row), secret }
     },
-    update(id, patch, actor) {
+    update(id, patch, actor, check) {
       checkKey(patch)
       const columns = (row: KeyRow): KeyColumns => updated(row, patch, clock())
-      return edit({ id, action: 'key.update', columns, budget: patch.budget }, actor)
+      return edit({ id, action: 'key.update', columns, budget: patch.budget, check }, actor)
     },
     renew(id) {
       const columns = (row: KeyRow): KeyColumns => renewed(row, clock())

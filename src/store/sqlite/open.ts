@@ -185,10 +185,10 @@ const storeOf = (
       ...ofKeys,
       ...patient<Pick<Keys, 'issue' | 'update' | 'renew' | 'revoke' | 'rotate'>>({
         ...{ issue, revoke, rotate },
-        update(id, patch, actor) {
+        update(id, patch, actor, check) {
           // Written later, what was settled before a reset would count after it.
           journal.settle(patch.tokensUsed !== undefined)
-          return update(id, patch, actor)
+          return update(id, patch, actor, check)
         },
         renew(id) {
           journal.settle(true)
