@@ -19,6 +19,7 @@ const NODES_ALONE: Record<string, readonly string[] | 'whole'> = {
   attempts: 'whole',
   versions: 'whole',
   entered: 'whole',
+  windows: 'whole',
   keys: ['tokens_held', 'in_flight', 'window_seconds', 'window_requests', 'window_tokens'],
   budgets: ['held_tokens', 'held_micro_usd'],
   reservations: ['held', 'held_micro_usd', 'node'],

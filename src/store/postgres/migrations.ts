@@ -8,6 +8,8 @@ import fees from '../../../drizzle/postgres/0004_fees.sql' with { type: 'text' }
 import feesOfTheLedger from '../../../drizzle/postgres/0005_fees_of_the_ledger.sql' with { type: 'text' }
 import leases from '../../../drizzle/postgres/0006_leases.sql' with { type: 'text' }
 import sweeping from '../../../drizzle/postgres/0007_sweeping.sql' with { type: 'text' }
+import windows from '../../../drizzle/postgres/0008_windows.sql' with { type: 'text' }
+import ledgerCosts from '../../../drizzle/postgres/0009_ledger_costs.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -25,4 +27,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0005_fees_of_the_ledger', sql: feesOfTheLedger },
   { name: '0006_leases', sql: leases },
   { name: '0007_sweeping', sql: sweeping },
+  { name: '0008_windows', sql: windows },
+  { name: '0009_ledger_costs', sql: ledgerCosts },
 ]

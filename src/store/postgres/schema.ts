@@ -68,7 +68,7 @@ export const keys = pgTable(
     tokensHeld: integer('tokens_held').notNull().default(0),
     /** Its requests in flight, where their number is limited. */
     inFlight: integer('in_flight').notNull().default(0),
-    /** The seconds of the last minute in which it was used, and what was counted in each. */
+    /** In `windows` by now; nodes of the version before name these. */
     windowSeconds: integer('window_seconds').array().notNull().default(sql`'{}'`),
     windowRequests: integer('window_requests').array().notNull().default(sql`'{}'`),
     windowTokens: integer('window_tokens').array().notNull().default(sql`'{}'`),
@@ -505,6 +505,18 @@ export const entered = pgTable(
     second: integer('second').notNull(),
   },
   (t) => [index('entered_node').on(t.node)],
+)
+
+/** What keys that have limits used, by the second. */
+export const windows = pgTable(
+  'windows',
+  {
+    keyId: text('key_id').notNull(),
+    second: integer('second').notNull(),
+    requests: integer('requests').notNull(),
+    tokens: integer('tokens').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.second] })],
 )
 
 /** What one node does for all of them, and who does it now. */
