@@ -91,18 +91,25 @@ export const createNodeLedger = ({
   const entering = new Set<string>()
   let queue: Item[] = []
   const underWay = new Set<Item[]>()
+  /** How much they have. */
+  let carried = 0
   let turnDue = false
   let paused = false
   let progressDue = false
   let lookDue = false
   const heard: (() => void)[] = []
 
+  /** Groups that wait for the same rows are better off together: a second one goes for more than twice as much. */
+  const mayGo = (): boolean =>
+    underWay.size === 0 || (underWay.size < groups && queue.length >= Math.min(GROUP, 2 * carried))
+
   const pump = (): void => {
     turnDue = false
-    while (underWay.size < groups && !paused && queue.length > 0) {
+    while (!paused && queue.length > 0 && mayGo()) {
       const group = queue.slice(0, GROUP)
       queue = queue.slice(group.length)
       underWay.add(group)
+      carried += group.length
       void carry(group)
     }
     if (underWay.size === 0 && queue.length === 0) for (const resolve of heard.splice(0)) resolve()
@@ -115,6 +122,7 @@ export const createNodeLedger = ({
       // It is not known of any of them.
     }
     underWay.delete(group)
+    carried -= group.length
     const lost: Item[] = []
     for (const [i, item] of group.entries()) {
       const verdict = verdicts?.[i]
@@ -128,7 +136,13 @@ export const createNodeLedger = ({
       if (!paused) timers.later(resume, RETRY_MS)
       paused = true
     }
-    pump()
+    // What those that were waited for ask next goes along.
+    pumpSoon()
+  }
+  const pumpSoon = (): void => {
+    if (turnDue) return
+    turnDue = true
+    timers.soon(pump)
   }
   const resume = (): void => {
     paused = false
@@ -148,9 +162,7 @@ export const createNodeLedger = ({
       lookDue = true
       timers.later(look, LOOK_MS)
     }
-    if (turnDue || underWay.size >= groups || paused) return
-    turnDue = true
-    timers.soon(pump)
+    if (underWay.size < groups && !paused) pumpSoon()
   }
   /** Said until it is heard. */
   const say = (ask: Ask, done: () => void = nothing): void =>

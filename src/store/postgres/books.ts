@@ -22,7 +22,7 @@ import type { Calendar } from '../../lib/calendar.ts'
 import type { Known } from '../../lib/known.ts'
 import { picturesText, toolsOf } from '../exchange-texts.ts'
 import { type Client, troubleOf } from './client.ts'
-import { type EnteredRow, enteredVerdict } from './ledger/entered.ts'
+import { type Counted, countedIn, type EnteredRow, enteredVerdict } from './ledger/entered.ts'
 import { endedRow, jsonOf, leftOpenOf, type ReservationRow } from './ledger/rows.ts'
 
 type BooksOptions = {
@@ -143,10 +143,10 @@ export const createBooks = (options: BooksOptions): Books => {
 
   // Entering
 
-  const enter = async (asks: readonly Extract<Ask, { do: 'enter' }>[], again = true): Promise<Verdict[]> => {
+  const enter = async (asks: readonly Of<'enter'>[], again = true): Promise<Verdict[]> => {
     const { rpm, tpm, concurrency } = defaults
     const rows = await client.query<EnteredRow>(
-      'SELECT * FROM sluice_enter($1, $2::text[], $3::text[], $4, $5, $6)',
+      'SELECT * FROM sluice_come($1, $2::text[], $3::text[], $4, $5, $6)',
       [node, asks.map(({ id }) => id), asks.map(({ keyId }) => keyId), rpm, tpm, concurrency],
       { deadlineMs: timing.reserveMs, isRepeatable: true },
     )
@@ -155,11 +155,13 @@ export const createBooks = (options: BooksOptions): Books => {
       if (!again) return asks.map(() => ({ lost: true }))
       return enter(asks, false)
     }
-    const told = new Map(rows.map((row) => [row.at, row]))
+    const counted = new Map<string, Counted>()
     return asks.map(({ keyId }, i) => {
-      const key = keys.get(keyId)
-      const row = told.get(i + 1)
-      return row === undefined ? { lost: true } : enteredVerdict(row, key, defaults)
+      const row = rows[i]
+      if (row === undefined) return { lost: true }
+      const told = countedIn(row)
+      if (told !== undefined) counted.set(keyId, told)
+      return enteredVerdict(row, keys.get(keyId), defaults, counted.get(keyId))
     })
   }
 
@@ -197,7 +199,10 @@ export const createBooks = (options: BooksOptions): Books => {
     return tags(keyId, tag, at)
   }
 
-  const reserve = async (asks: readonly Extract<Ask, { do: 'reserve' }>[]): Promise<Verdict[]> => {
+  /** What is written with the first statement that asks for reservations; `tell`: whether it was. */
+  type Along = { ended: readonly Ended[]; leaving: Left; tell(isWritten: boolean): void }
+
+  const reserve = async (asks: readonly Of<'reserve'>[], along?: Along): Promise<Verdict[]> => {
     const verdicts = new Array<Verdict>(asks.length)
     let wishes: { at: number; wish: Wish }[] = []
     for (const [at, { id, ask }] of asks.entries()) {
@@ -214,6 +219,7 @@ export const createBooks = (options: BooksOptions): Books => {
         const answered = await granted(
           wishes.map(({ wish }) => wish),
           until,
+          round === 0 ? along : undefined,
         )
         const left: typeof wishes = []
         for (const [i, { at, wish }] of wishes.entries()) {
@@ -227,6 +233,7 @@ export const createBooks = (options: BooksOptions): Books => {
       }
     } finally {
       for (const { id } of asks) asking.delete(id)
+      along?.tell(false)
     }
     return verdicts
   }
@@ -234,10 +241,11 @@ export const createBooks = (options: BooksOptions): Books => {
   type Answer = ReservedRow | { said: 'refused'; cause: unknown }
 
   /** What the database says of each; undefined where that is not known. */
-  const granted = async (wishes: readonly Wish[], until: number): Promise<(Answer | undefined)[]> => {
-    for (;;) {
+  const granted = async (wishes: readonly Wish[], until: number, first?: Along): Promise<(Answer | undefined)[]> => {
+    for (let along = first; ; along = undefined) {
       try {
-        const rows = await askFor(wishes, Math.max(1, until - performance.now()))
+        const rows = await askFor(wishes, Math.max(1, until - performance.now()), along)
+        along?.tell(true)
         if (rows[0]?.said === 'fenced') {
           if (performance.now() >= until) return wishes.map(() => undefined)
           await beFenced()
@@ -246,7 +254,10 @@ export const createBooks = (options: BooksOptions): Books => {
         const byAt = new Map(rows.map((row) => [row.at, row]))
         return wishes.map((_, i) => byAt.get(i + 1))
       } catch (cause) {
+        // It is written by itself: whatever was in the way is not its fault.
+        along?.tell(false)
         const trouble = troubleOf(cause)
+        if (trouble === 'refused' && along !== undefined) continue
         if (trouble === 'refused') return apart(wishes, until, cause)
         if (trouble === 'unknown') for (const wish of wishes) wish.unknown = true
         if (trouble === undefined || trouble === 'wrong') throw cause
@@ -265,7 +276,7 @@ export const createBooks = (options: BooksOptions): Books => {
     return [...(await granted(wishes.slice(0, half), until)), ...(await granted(wishes.slice(half), until))]
   }
 
-  const askFor = (wishes: readonly Wish[], deadlineMs: number): Promise<ReservedRow[]> => {
+  const askFor = (wishes: readonly Wish[], deadlineMs: number, along?: Along): Promise<ReservedRow[]> => {
     const ofKeys = new Set<string>()
     const ofBudgets = new Set<string>()
     const rows = wishes.map((wish, i) => {
@@ -281,11 +292,10 @@ export const createBooks = (options: BooksOptions): Books => {
         ...{ address: asked.address, pictures: picturesText(asked.pictures) },
       }
     })
-    return client.query<ReservedRow>(
-      'SELECT * FROM sluice_reserve($1, $2::text[], $3::text[], $4::text[], $5)',
-      [node, wishes.map(({ id }) => id), [...ofKeys], [...ofBudgets], jsonOf(rows)],
-      { deadlineMs },
-    )
+    const asked = [node, wishes.map(({ id }) => id), [...ofKeys], [...ofBudgets], jsonOf(rows)]
+    return along === undefined
+      ? client.query<ReservedRow>(RESERVE, asked, { deadlineMs })
+      : client.query<ReservedRow>(TURN, [...endedParams(along.ended, along.leaving), ...asked], { deadlineMs })
   }
 
   const decided = async (wish: Wish, answer: Answer, mayAsk: boolean): Promise<Verdict | 'again'> => {
@@ -364,35 +374,29 @@ export const createBooks = (options: BooksOptions): Books => {
 
   type Ended = { id: string; held: Held | undefined; end: Omit<SettledExchange, 'leftAfter'> | undefined }
 
-  const settle = async (asks: readonly Extract<Ask, { do: 'settle' }>[]): Promise<Verdict[]> => {
-    const ended = asks.map(({ id, settlement }): Ended => {
+  const endedOf = (asks: readonly Of<'settle'>[]): Ended[] =>
+    asks.map(({ id, settlement }) => {
       const held = running.get(id) ?? doubtful.get(id)
       const open = held?.open ?? unknownOpen(id)
       return { id, held, end: endOf(open, settlement, held?.prices ?? prices(), clock()) }
     })
-    const heard = await write(ended)
-    return asks.map(({ id, settlement }, i) => {
-      if (!heard.has(id)) return { lost: true }
-      const { held, end } = ended[i] ?? {}
-      doubtful.delete(id)
-      if (held !== undefined && end !== undefined && running.delete(id))
-        onSettled({ open: held.open, settlement, costMicroUsd: end.costMicroUsd })
-      return {}
-    })
+
+  const forget = ({ id, settlement }: Of<'settle'>, { held, end }: Ended): void => {
+    doubtful.delete(id)
+    if (held !== undefined && end !== undefined && running.delete(id))
+      onSettled({ open: held.open, settlement, costMicroUsd: end.costMicroUsd })
+  }
+
+  const endedParams = (ended: readonly Ended[], { left, refunded }: Left, alone = false): unknown[] => {
+    const rows = ended.flatMap(({ end }) => (end === undefined ? [] : [end]))
+    const json = jsonOf(rows.map((end) => endedRow(end, isCounted(end.open.keyId), alone, calendar)))
+    return [ended.map(({ id }) => id), json, left, refunded]
   }
 
   /** Returns the ids of those that are written, or were before. */
-  const write = async (ended: readonly Ended[], alone = false): Promise<Set<string>> => {
-    const rows = ended.flatMap(({ end }) => (end === undefined ? [] : [end]))
+  const write = async (ended: readonly Ended[], { alone = false, leaving = NOBODY } = {}): Promise<Set<string>> => {
     try {
-      await client.query(
-        'SELECT sluice_settle($1::text[], $2)',
-        [
-          ended.map(({ id }) => id),
-          jsonOf(rows.map((end) => endedRow(end, isCounted(end.open.keyId), alone, calendar))),
-        ],
-        { deadlineMs: timing.sayMs, isRepeatable: true },
-      )
+      await say(END, endedParams(ended, leaving, alone))
       return new Set(ended.map(({ id }) => id))
     } catch (cause) {
       const [only] = ended
@@ -400,16 +404,20 @@ export const createBooks = (options: BooksOptions): Books => {
         onFailure(cause)
         return new Set()
       }
+      if (leaving !== NOBODY) {
+        await leave(leaving)
+        return write(ended, { alone })
+      }
       if (ended.length > 1) {
         const half = Math.ceil(ended.length / 2)
-        const first = await write(ended.slice(0, half), alone)
-        return new Set([...first, ...(await write(ended.slice(half), alone))])
+        const first = await write(ended.slice(0, half), { alone })
+        return new Set([...first, ...(await write(ended.slice(half), { alone }))])
       }
       const { id, end } = only
       onRefused(id, cause)
       if (end === undefined || only.held === undefined || 'replaces' in end) return new Set([id])
       const price = only.held.prices(end.settlement.model ?? end.open.model)
-      return write([{ ...only, end: clamped({ ...end, leftAfter: undefined }, price) }], alone)
+      return write([{ ...only, end: clamped({ ...end, leftAfter: undefined }, price) }], { alone })
     }
   }
 
@@ -421,16 +429,50 @@ export const createBooks = (options: BooksOptions): Books => {
   const say = (text: string, params: readonly unknown[]): Promise<unknown> =>
     client.query(text, params, { deadlineMs: timing.sayMs, isRepeatable: true })
 
-  const leave = async (asks: readonly Extract<Ask, { do: 'leave' }>[]): Promise<Verdict[]> => {
-    const refunded = asks.filter(({ refund }) => refund).map(({ id }) => id)
-    await say("SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])", [
-      asks.map(({ id }) => id),
-      refunded,
-    ])
-    return asks.map(() => ({}))
+  const leave = ({ left, refunded }: Left): Promise<unknown> =>
+    say("SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])", [left, refunded])
+
+  /** Most leave as what they asked for ends, and are told of together: by one statement, which locks a key once. */
+  const end = async (asks: readonly Ending[], { ended, leaving } = endingOf(asks)): Promise<Verdict[]> => {
+    if (ended.length === 0) {
+      await leave(leaving)
+      return asks.map(() => ({}))
+    }
+    return toldOf(asks, ended, await write(ended, { leaving }))
+  }
+  type Ending = Of<'settle' | 'leave'>
+  const endingOf = (asks: readonly Ending[]) => {
+    const leaving: Left = { left: [], refunded: [] }
+    for (const ask of asks) if (ask.do === 'leave') (ask.refund ? leaving.refunded : leaving.left).push(ask.id)
+    return { ended: endedOf(asks.filter((ask) => ask.do === 'settle')), leaving }
+  }
+  /** Who leaves is said again with whatever was not heard. */
+  const toldOf = (asks: readonly Ending[], ended: readonly Ended[], heard: ReadonlySet<string>): Verdict[] => {
+    const byId = new Map(ended.map((one) => [one.id, one]))
+    const isWhole = ended.every(({ id }) => heard.has(id))
+    return asks.map((ask) => {
+      if (ask.do === 'leave') return isWhole ? {} : { lost: true }
+      const one = byId.get(ask.id)
+      if (one === undefined || !heard.has(ask.id)) return { lost: true }
+      forget(ask, one)
+      return {}
+    })
   }
 
-  const narrow = async (asks: readonly Extract<Ask, { do: 'narrow' }>[]): Promise<Verdict[]> => {
+  /** By one statement, unless something is in its way. */
+  const endAndReserve = (ending: readonly Ending[], reserving: readonly Of<'reserve'>[]) => {
+    if (ending.length === 0) return { ended: NOTHING_SAID, reserved: reserve(reserving) }
+    if (reserving.length === 0) return { ended: end(ending), reserved: NOTHING_SAID }
+    const told = Promise.withResolvers<boolean>()
+    const along = endingOf(ending)
+    const all = new Set(along.ended.map(({ id }) => id))
+    return {
+      ended: told.promise.then((isWritten) => (isWritten ? toldOf(ending, along.ended, all) : end(ending, along))),
+      reserved: reserve(reserving, { ...along, tell: told.resolve }),
+    }
+  }
+
+  const narrow = async (asks: readonly Of<'narrow'>[]): Promise<Verdict[]> => {
     const known = asks.flatMap(({ id, tokens }) => {
       const held = running.get(id)
       if (held === undefined) return []
@@ -446,7 +488,7 @@ export const createBooks = (options: BooksOptions): Books => {
     return asks.map(() => ({}))
   }
 
-  const progress = async (asks: readonly Extract<Ask, { do: 'progress' }>[]): Promise<Verdict[]> => {
+  const progress = async (asks: readonly Of<'progress'>[]): Promise<Verdict[]> => {
     const latest = new Map<string, SoFar>()
     for (const { id, usage, serverTools } of asks) {
       const held = running.get(id)
@@ -463,7 +505,7 @@ export const createBooks = (options: BooksOptions): Books => {
     return asks.map(() => ({}))
   }
 
-  const look = async (asks: readonly Extract<Ask, { do: 'look' }>[]): Promise<Verdict[]> =>
+  const look = async (asks: readonly Of<'look'>[]): Promise<Verdict[]> =>
     Promise.all(
       asks.map(({ keyId }) =>
         asVerdict(
@@ -495,7 +537,7 @@ export const createBooks = (options: BooksOptions): Books => {
       ),
     )
 
-  const letGo = async (asks: readonly Extract<Ask, { do: 'let-go' }>[]): Promise<Verdict[]> => {
+  const letGo = async (asks: readonly Of<'let-go'>[]): Promise<Verdict[]> => {
     for (const { id } of asks) {
       const held = running.get(id)
       if (held !== undefined) await leftAlone(id, held)
@@ -528,7 +570,7 @@ export const createBooks = (options: BooksOptions): Books => {
       ...{ status: 500, totalMs: Math.max(0, clock() - startedAt) },
     }
     const end = endOf(open, settlement, by, clock())
-    const heard = await write([{ id, held, end }], true)
+    const heard = await write([{ id, held, end }], { alone: true })
     // What could not be written is left to whoever sweeps next, or to the net.
     running.delete(id)
     if (heard.has(id)) onSettled({ open, settlement, costMicroUsd: end.costMicroUsd })
@@ -578,33 +620,43 @@ export const createBooks = (options: BooksOptions): Books => {
     timers.add(timer)
   }
 
-  const parts = { reserve, enter, look, settle, leave, narrow, progress, 'let-go': letGo }
-
   return {
     async carry(group) {
       if (stopped) throw unavailable('is busy', { cause: 'the ledger has ended' })
       const verdicts = new Array<Verdict>(group.length)
-      const carryAll = async <D extends Ask['do']>(what: D): Promise<void> => {
-        const places = group.flatMap((ask, i) => (ask.do === what ? [i] : []))
-        if (places.length === 0) return
-        const asks = places.map((i) => group[i]) as Extract<Ask, { do: D }>[]
-        const carryOut = parts[what] as (asks: Extract<Ask, { do: D }>[]) => Promise<Verdict[]>
+      const those = <D extends Ask['do']>(...what: readonly D[]) => {
+        const isOne = (ask: Ask): ask is Of<D> => what.some((each) => each === ask.do)
+        return { asks: group.filter(isOne), places: group.flatMap((ask, i) => (isOne(ask) ? [i] : [])) }
+      }
+      const hear = async (places: readonly number[], saying: Promise<Verdict[]>): Promise<void> => {
         try {
-          const said = await carryOut(asks)
+          const said = await saying
           for (const [i, place] of places.entries()) verdicts[place] = said[i] ?? { lost: true }
         } catch (cause) {
           onFailure(cause)
           for (const place of places) verdicts[place] = { lost: true }
         }
       }
+      const carryAll = async <D extends Ask['do']>(
+        what: D,
+        carryOut: (asks: Of<D>[]) => Promise<Verdict[]>,
+      ): Promise<void> => {
+        const { asks, places } = those(what)
+        if (places.length > 0) await hear(places, carryOut(asks))
+      }
+      const endAll = async (): Promise<void> => {
+        const [ending, reserving] = [those('settle', 'leave'), those('reserve')]
+        const { ended, reserved } = endAndReserve(ending.asks, reserving.asks)
+        await Promise.all([
+          hear(ending.places, ended).then(() => carryAll('enter', enter)),
+          hear(reserving.places, reserved),
+        ])
+      }
       // Each waits for rows of its own; what ends makes room for what begins.
       await Promise.all([
-        carryAll('leave').then(() => carryAll('enter')),
-        carryAll('narrow')
-          .then(() => carryAll('settle'))
-          .then(() => carryAll('reserve')),
-        carryAll('progress').then(() => carryAll('let-go')),
-        carryAll('look'),
+        carryAll('narrow', narrow).then(endAll),
+        carryAll('progress', progress).then(() => carryAll('let-go', letGo)),
+        carryAll('look', look),
       ])
       return verdicts
     },
@@ -647,8 +699,20 @@ export const createBooks = (options: BooksOptions): Books => {
   }
 }
 
+type Of<D extends Ask['do']> = Extract<Ask, { do: D }>
+
 type NameOf = (budget: BudgetId) => string | undefined
 
+const RESERVE = 'SELECT * FROM sluice_reserve($1, $2::text[], $3::text[], $4::text[], $5)'
+const END = "SELECT sluice_end($1::text[], $2, $3::text[], $4::text[], '{}', '{}')"
+const TURN = `
+  SELECT * FROM sluice_turn($1::text[], $2, $3::text[], $4::text[], $5, $6::text[], $7::text[], $8::text[], $9)`
+
+const NOTHING_SAID: Promise<Verdict[]> = Promise.resolve([])
+
+/** Requests that leave. */
+type Left = { left: string[]; refunded: string[] }
+const NOBODY: Left = { left: [], refunded: [] }
 const MOST_TAGGED = 10_000
 const MOST_DOUBTFUL = 10_000
 const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }

@@ -607,6 +607,6 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         } finally {
           await server.stop()
         }
-      })
+      }, 60_000)
   })
 })
