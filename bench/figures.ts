@@ -20,6 +20,17 @@ export type CaseFigures = {
   against?: Side & { cpuRatio: Spread }
 }
 
+/** A case at a gateway over its file and at a node over PostgreSQL, by CPU time per answer; `databaseUs`: of PostgreSQL. */
+export type NodeFigures = {
+  id: string
+  name: string
+  fileUs: number
+  nodeUs: number
+  databaseUs: number
+  /** Node ÷ file, round by round. */
+  ratio: Spread
+}
+
 /** Memory in KiB. `perStreamKb` = (open − idle) ÷ streams. `startKb`: before the first request. `perLongKb`: of long requests. */
 export type Memory = {
   startKb: number
@@ -50,6 +61,7 @@ export type Figures = {
   rounds: number
   windowMs: number
   cases: CaseFigures[]
+  nodes?: NodeFigures[]
   /** Sections that could not be measured, and why. */
   failures: string[]
   start?: { migrated: Spread; fresh: Spread; runs: number }
@@ -62,7 +74,14 @@ export type Figures = {
 }
 
 /** Bars the figures are held against, beside those of the cases. */
-export const BARS = { firstAnswerMs: 150, perStreamKb: 64, addedP99Ms: 1, crowdP99Ms: 50, translatedMs: 5 }
+export const BARS = {
+  firstAnswerMs: 150,
+  perStreamKb: 64,
+  addedP99Ms: 1,
+  crowdP99Ms: 50,
+  translatedMs: 5,
+  nodeRatio: 1.25,
+}
 
 export const spread = (values: number[]): Spread => {
   const sorted = [...values].sort((a, b) => a - b)

@@ -1,6 +1,15 @@
 // Figures as text: the table on stdout and docs/benchmarks.md.
 
-import { BARS, type CaseFigures, type Crew, type Delay, type Figures, type Memory, type Spread } from './figures.ts'
+import {
+  BARS,
+  type CaseFigures,
+  type Crew,
+  type Delay,
+  type Figures,
+  type Memory,
+  type NodeFigures,
+  type Spread,
+} from './figures.ts'
 
 const fixed = (value: number, digits = 2): string => value.toFixed(digits)
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
@@ -55,6 +64,22 @@ const againstRow = ({ id, name, gateway, against }: CaseFigures): string[][] =>
           range(against.cpuRatio),
         ],
       ]
+
+const NODE_HEAD = [
+  'Case',
+  'CPU µs over its file',
+  'CPU µs of a node',
+  'Ratio',
+  'Range',
+  'Bar',
+  'Reached',
+  'PostgreSQL µs',
+]
+
+const nodeRow = ({ id, name, fileUs, nodeUs, databaseUs, ratio }: NodeFigures): string[] => [
+  ...[`${id}: ${name}`, whole(fileUs), whole(nodeUs), fixed(ratio.median), range(ratio)],
+  ...[`≤ ${fixed(BARS.nodeRatio)}`, verdict(ratio.median <= BARS.nodeRatio), whole(databaseUs)],
+]
 
 const startRows = ({ migrated, fresh }: NonNullable<Figures['start']>): string[][] => {
   const bar = `≤ ${BARS.firstAnswerMs} ms`
@@ -158,6 +183,7 @@ export const tables = (figures: Figures): string => {
     ...(figures.cases.length > 0 ? [table(CASE_HEAD, figures.cases.map(caseRow))] : []),
     ...(against.length > 0 ? [table(AGAINST_HEAD, against)] : []),
     ...(figures.workers ? [table(CREW_HEAD, crewRows(figures.workers))] : []),
+    ...(figures.nodes === undefined ? [] : [table(NODE_HEAD, figures.nodes.map(nodeRow))]),
     ...(rows.length > 0 ? [table(['Measure', 'Gateway', 'Bare proxy', 'Bar', 'Reached'], rows)] : []),
   ].join('\n\n')
 }
@@ -205,6 +231,8 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
   four screenshots in base64 in its last turn; in f nothing but the opening names the conversation.
 - With \`--workers\` nothing is pinned: client, provider and all processes share the cores. "Half load" is half of what one
   process managed in the same run.
+- "A node" is the same gateway with \`store: postgres://…\`, its key with the same limits, in turns with the one over its
+  file; the database is a server of this run on core 1, which syncs to the disk. Its time counts all of its processes.
 - Added per event: from the provider's write to the client's read, less the same without anything between; each of
   ${figures.delay?.streams ?? 200} streams carries 20 events a second, each of ${figures.crowd?.streams ?? 2000} carries ${figures.crowd?.eventsPerSecond ?? 5}.
 
@@ -213,7 +241,7 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 \`\`\`
 bun run bench                     # everything, about four minutes; writes this file
 bun run bench --quick             # about one minute, writes nothing
-bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation, workers
+bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation, workers, nodes
 bun run bench --against FILE      # another build in the same rounds: CPU time per answer beside its
 bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary

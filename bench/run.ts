@@ -6,6 +6,7 @@
 import { cpus, release, type } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { postgresMissing } from '../test/support/postgres.ts'
 import { CASE_IDS, CASES, MODEL_A, MODEL_B, MODEL_OWN } from './cases.ts'
 import type { Figures } from './figures.ts'
 import {
@@ -17,7 +18,9 @@ import {
   measureStart,
   measureTranslation,
 } from './measure.ts'
+import { measureNode, NODE_CASES, startDatabase } from './nodes.ts'
 import {
+  end,
   endAll,
   type GatewayLaunch,
   pinning,
@@ -35,7 +38,7 @@ import { measureWorkers } from './workers.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
-const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'workers', 'translation'] as const
+const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'workers', 'translation', 'nodes'] as const
 /** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
 const CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 type Section = (typeof SECTIONS)[number]
@@ -114,7 +117,11 @@ const configuration = (providerPort: number): string => {
 const LIMITS = ['--tokens', '1000000000000', '--rpm', '1000000000', '--models', [MODEL_A, MODEL_B, MODEL_OWN].join(',')]
 
 /** A data folder with one key in it, and the configuration that points a gateway at the provider. */
-const prepare = async (command: string[], providerPort: number): Promise<{ launch: GatewayLaunch; key: string }> => {
+const prepare = async (
+  command: string[],
+  providerPort: number,
+  env: Record<string, string> = {},
+): Promise<{ launch: GatewayLaunch; key: string }> => {
   const folder = temporaryFolder()
   const config = join(folder, 'sluice.yaml')
   await Bun.write(config, configuration(providerPort))
@@ -127,6 +134,7 @@ const prepare = async (command: string[], providerPort: number): Promise<{ launc
       ...Object.fromEntries(inherited.map(([name, value]) => [name, value ?? ''])),
       SLUICE_CONFIG: config,
       BENCH_CREDENTIAL: 'bench-credential',
+      ...env,
     },
   }
   if (standIn) return { launch, key: 'sk-bench' }
@@ -212,6 +220,22 @@ const measure = async (): Promise<Figures> => {
   for (const one of CASES) {
     await section(one.id, `${one.id}: ${one.name}`, async () => {
       figures.cases.push(await measureCase(bench, one, servers))
+    })
+  }
+  if (!standIn) {
+    await section('nodes', 'nodes', async () => {
+      if (postgresMissing !== undefined) throw new Error(postgresMissing)
+      const database = await startDatabase()
+      try {
+        const { launch, key } = await prepare(gatewayCommand(), provider.port, { SLUICE_STORE: database.url })
+        const node = { ...(await startGateway(launch, 'tested')), key }
+        figures.nodes = []
+        for (const one of NODE_CASES)
+          figures.nodes.push(await measureNode(bench, one, { file: gateway, node, database }))
+        await end(node.child)
+      } finally {
+        await database.stop()
+      }
     })
   }
   await section('delay', 'delay', async () => {

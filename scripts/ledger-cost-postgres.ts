@@ -2,8 +2,9 @@
 // reservation waits. Starts a server of its own.
 // bun scripts/ledger-cost-postgres.ts [--in-flight 32] [--exchanges 20000] [--keys 1] [--nodes 1] [--limited] [--limits-store] [--budgets]
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { cpuOfServer, KEEPS } from '../bench/nodes.ts'
+import { cpuUs } from '../bench/processes.ts'
 import { createRedis, type Redis } from '../src/store/redis/client.ts'
 import { createLimitsElsewhere } from '../src/store/redis/limits.ts'
 import { createWindows } from '../src/store/redis/windows.ts'
@@ -26,8 +27,7 @@ const { values } = parseArgs({
 const inFlight = Number(values['in-flight'])
 const total = Number(values.exchanges)
 
-// As a server is set up that keeps what it is given.
-const server = await startPostgres(['fsync=on', 'full_page_writes=on'])
+const server = await startPostgres(KEEPS)
 const ledger = await openLedger(server)
 /** Counts the limits in place of the rows of keys. */
 const counting = values['limits-store'] ? await startRedis() : undefined
@@ -50,28 +50,10 @@ const nodes: PgNode[] = []
 for (let i = 0; i < Number(values.nodes); i++)
   nodes.push(await ledger.node(counting === undefined ? {} : { limits: elsewhere }))
 
-/** Fields of /proc/PID/stat after the name: state, ppid, … */
-const statOf = (pid: string): number[] => {
-  try {
-    return (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ').map(Number)
-  } catch {
-    return []
-  }
-}
 const [backend] = await ledger.admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-const postmaster = statOf(String(backend?.pid))[1]
-/** Microseconds of all processes of the server that are there. */
-const ofServer = (): number =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(statOf)
-    .filter((stat) => stat[1] === postmaster)
-    .reduce((sum, stat) => sum + ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000, 0)
+const ofServer = cpuOfServer(backend?.pid ?? 0)
 
-const ofCounting = (): number => {
-  const stat = counting === undefined ? [] : statOf(String(counting.pid()))
-  return ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000
-}
+const ofCounting = (): number => (counting === undefined ? 0 : cpuUs(counting.pid()))
 
 let started = 0
 let waits: number[] = []
@@ -85,15 +67,17 @@ const client = async (): Promise<void> => {
     const from = performance.now()
     const reservation = await node.ledger.reserve(asked)
     waits.push(performance.now() - from)
-    await node.ledger.settle(
+    const { written } = node.ledger.settle(
       reservation,
       settlement({
         ...{ usage: { input: 20, output: 9, cacheRead: 0, reasoning: 0 }, provider: 'vendor_b', account: 'main' },
         rawUsage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
         ...{ upstreamModel: 'vendorB-5.5', providerWire: 'chat-completions', firstByteMs: 4, totalMs: 5 },
       }),
-    ).written
+    )
+    // In one turn, as an exchange ends.
     ticket.release()
+    await written
   }
 }
 
