@@ -34,6 +34,7 @@ const installPostgres = async (folder: string): Promise<string> => {
 const GROWTH = { SLUICE_BINARY, SLUICE_GROWTH: 'long' }
 const everything = async (folder: string): Promise<void> => {
   await run([...TEST, 'test/ledger/shared'], { SLUICE_GROWTH_RUNS: '1000' })
+  await run([...TEST, 'test/store/postgres'])
   await run([...TEST, 'test/growth'], GROWTH)
   const several = { SLUICE_BINARY, SLUICE_WORKERS: '3' }
   await run([...TEST, 'test/chaos', 'test/money/killed.test.ts', 'test/binary'], several)

@@ -187,14 +187,13 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
     }
   }
   const keep = async (
-    { keyId, id, previous, items }: NewAnswer,
-    place: string | null,
+    { keyId, id, previous, items, place }: NewAnswer & { place?: string },
     pieces: readonly Piece[],
     bounds: Bounds,
     staged?: number,
   ): Promise<boolean> => {
     const { parts, texts, bytes } = piecesOf(pieces)
-    const told = [keyId, id, previous ?? null, place, [...new Set(items)]]
+    const told = [keyId, id, previous ?? null, place ?? null, [...new Set(items)]]
     const totals = await rows(KEEP, [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told])
     if (totals.length === 0) return false
     await bound(keyId, totals, bounds)
@@ -214,9 +213,9 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
       if (made === undefined) throw new Error('the database returned no row')
       return made.row
     },
-    keep: (answer, pieces, bounds, staged) => keep(answer, null, pieces, bounds, staged),
+    keep: (answer, pieces, bounds, staged) => keep(answer, pieces, bounds, staged),
     async place(places, bounds) {
-      for (const { keyId, id, account } of places) await keep({ keyId, id, items: [] }, account, [], bounds)
+      for (const { keyId, id, account } of places) await keep({ keyId, id, items: [], place: account }, [], bounds)
     },
     find: async (keyId, id) => foundIn((await query<Row>(BY_ID, [keyId, id]))[0]),
     withItem: async (keyId, itemId) => foundIn((await query<Row>(BY_ITEM, [keyId, itemId]))[0]),

@@ -53,7 +53,7 @@ export const createQueries = (db: Client, clock: () => number, calendar: Calenda
   async prune(beforeMs, batch) {
     // What is removed is in the sums that stay.
     await sums.add()
-    return await alone(db, (tx) => prune(tx, beforeMs, batch, clock() + DAY_MS, calendar))
+    return await alone(db, (tx) => prune(tx, beforeMs, batch, { latest: clock() + DAY_MS, calendar }))
   },
 })
 
@@ -62,8 +62,7 @@ const prune = async (
   tx: Queries,
   beforeMs: number,
   batch: number,
-  latest: number,
-  calendar: Calendar,
+  { latest, calendar }: { latest: number; calendar: Calendar },
 ): Promise<number> => {
   let gone = 0
   const remove = async (table: string, found: string, values: readonly unknown[]): Promise<void> => {

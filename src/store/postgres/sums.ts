@@ -92,10 +92,11 @@ const addAll = async (db: Client, calendar: Calendar, atOnce: number): Promise<v
 /** Sums stay numbers that can be read. */
 const most = (value: string): string => `least(${value}, ${Number.MAX_SAFE_INTEGER})`
 const COLUMNS = SUMS.join(', ')
-const SUMMED = SUMS.map((name) => most(`sum(${name})`)).join(', ')
+const FIGURES = { columns: COLUMNS, summed: SUMS.map((name) => most(`sum(${name})`)).join(', ') }
+const CALLS = { columns: 'calls', summed: most('sum(calls)') }
 
 /** Adds to a table of sums, whose rows are told apart by these columns. */
-const addTo = (table: string, by: string, from: string, columns = COLUMNS, summed = SUMMED): string => `
+const addTo = (table: string, by: string, from: string, { columns, summed } = FIGURES): string => `
   INSERT INTO ${table} (${by}, ${columns}) SELECT ${by}, ${summed} FROM ${from} GROUP BY ${by} ORDER BY ${by}
   ON CONFLICT (${by}) DO UPDATE SET ${columns
     .split(', ')
@@ -122,7 +123,7 @@ WITH due AS MATERIALIZED (
 ), tools AS (
   SELECT day, key_id, model, told.key AS tool, CASE WHEN told.value ~ '^[0-9]{1,15}$' THEN told.value::bigint ELSE 0 END AS calls
   FROM taken CROSS JOIN LATERAL json_each_text(server_tools::json) AS told WHERE server_tools IS NOT NULL
-), of_tools AS (${addTo('usage_tools', 'day, key_id, model, tool', 'tools', 'calls', most('sum(calls)'))}
+), of_tools AS (${addTo('usage_tools', 'day, key_id, model, tool', 'tools', CALLS)}
 ), asked AS (
   SELECT day, key_id, tag, min(row) AS first FROM taken WHERE tag IS NOT NULL GROUP BY day, key_id, tag
 ), known AS (
