@@ -153,8 +153,8 @@ const POSTGRES = invariants({
   UNION ALL SELECT 'key ' || label || ' has ' || in_flight || ' in flight, and ' || count(entered.id) || ' are in'
     FROM keys LEFT JOIN entered ON key_id = keys.id GROUP BY keys.id HAVING in_flight <> count(entered.id)
   UNION ALL SELECT 'key ' || label || ' has let in ' || sum(n) || ' of ' || rpm || ' in a minute'
-    FROM keys, unnest(window_seconds, window_requests) AS had (second, n) WHERE second > sluice_now() / 1000 - 60 AND rpm > 0
-    GROUP BY keys.id HAVING sum(n) > rpm
+    FROM keys JOIN (SELECT key_id, second, requests AS n FROM windows) AS had ON key_id = keys.id
+    WHERE second > sluice_now() / 1000 - 60 AND rpm > 0 GROUP BY keys.id HAVING sum(n) > rpm
   UNION ALL SELECT 'key ' || label || ' has ' || in_flight || ' in flight of ' || concurrency FROM keys
     WHERE concurrency > 0 AND in_flight > concurrency`,
 })

@@ -63,7 +63,7 @@ export type Timing = {
 }
 
 const TIMING: Timing = {
-  ...{ reserveMs: 5_000, sayMs: 10_000, leaseMs: 2_000, beatMs: 500, sweepMs: 500, netMs: 10_000 },
+  ...{ reserveMs: 5_000, sayMs: 10_000, leaseMs: 2_000, beatMs: 250, sweepMs: 250, netMs: 10_000 },
 }
 
 export type Books = SharedNode & {
@@ -161,7 +161,7 @@ export const createBooks = (options: BooksOptions): Books => {
       if (row === undefined) return { lost: true }
       const told = countedIn(row)
       if (told !== undefined) counted.set(keyId, told)
-      return enteredVerdict(row, keys.get(keyId), defaults, counted.get(keyId))
+      return enteredVerdict(row, { key: keys.get(keyId), defaults, counted: counted.get(keyId) })
     })
   }
 

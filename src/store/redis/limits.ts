@@ -4,7 +4,7 @@
 import type { Key, Keys, RateLimits } from '../../keys/key.ts'
 import { limitsOf } from '../../ledger/limits.ts'
 import type { Ask, SharedNode, Verdict } from '../../ledger/shared.ts'
-import { enteredVerdict } from '../postgres/ledger/entered.ts'
+import { enteredVerdict, sumsOf } from '../postgres/ledger/entered.ts'
 import type { Window, Windows } from './windows.ts'
 
 /** Whether any node says that the limits are counted in the database for now, so that all count in one place. */
@@ -239,12 +239,14 @@ const verdictsOf = (window: Window, key: Key, defaults: RateLimits): Verdict[] =
   let more = 0
   return said.map((word, at) => {
     if (word === 'ok') more++
-    const row = {
-      ...{ at, said: word === 'in' ? 'ok' : word, now, active: window.active + more },
+    const counted = {
       seconds: isLast || more === 0 ? seconds : [...seconds, second],
       requests: more === 0 ? requests : [...(isLast ? requests.slice(0, -1) : requests), before + more],
       tokens: isLast || more === 0 ? tokens : [...tokens, 0],
     }
-    return enteredVerdict(row, key, defaults)
+    return enteredVerdict(
+      { at, said: word === 'in' ? 'ok' : word, now, ...sumsOf(counted) },
+      { key, defaults, counted },
+    )
   })
 }

@@ -10,18 +10,14 @@ import { toShared, type Verdict } from '../../../ledger/shared.ts'
  * `now`: milliseconds since the epoch. `requests`, `tokens`: what counts, with the last second in which some did. The arrays go
  * together, by seconds; the first of a key that is refused for its limits has them.
  */
-export type EnteredRow = {
-  at: number
-  said: 'ok' | 'limited' | 'busy' | 'dead' | 'fenced'
-  now: number
-  requests: number
-  tokens: number
-  last_request: number | null
-  last_token: number | null
+export type EnteredRow = Entered & {
   seconds: number[] | null
   of_requests: number[] | null
   of_tokens: number[] | null
 }
+
+type Entered = Sums & { at: number; said: string; now: number }
+type Sums = { requests: number; tokens: number; last_request: number | null; last_token: number | null }
 
 /** Second by second. */
 export type Counted = { seconds: number[]; requests: number[]; tokens: number[] }
@@ -34,12 +30,18 @@ export const countedIn = ({ seconds, of_requests, of_tokens }: EnteredRow): Coun
 /** An amount counts from its second for so many more. */
 const COUNTED_S = 60
 
+/** What counts by now. */
+export const sumsOf = ({ seconds, requests, tokens }: Counted): Sums => ({
+  ...{ requests: sumOf(requests), tokens: sumOf(tokens) },
+  last_request: seconds.findLast((_, i) => (requests[i] ?? 0) > 0) ?? null,
+  last_token: seconds.findLast((_, i) => (tokens[i] ?? 0) > 0) ?? null,
+})
+const sumOf = (amounts: readonly number[]): number => amounts.reduce((of, amount) => of + amount, 0)
+
 /** `counted`: of its key, where it is refused for its limits. */
 export const enteredVerdict = (
-  row: EnteredRow,
-  key: Key | undefined,
-  defaults: RateLimits,
-  counted: Counted | undefined,
+  row: Entered,
+  { key, defaults, counted }: { key: Key | undefined; defaults: RateLimits; counted: Counted | undefined },
 ): Verdict => {
   if (key === undefined || row.said === 'dead') return { error: toShared(unknownKey()) }
   const limits = limitsOf(key, defaults)
@@ -66,7 +68,7 @@ const stateOf = (limit: number, used: number, last: number | null, now: number):
 
 /** Milliseconds until the sum is below the limit if nothing is added. */
 const waitUntil = (seconds: readonly number[], amounts: readonly number[], limit: number, now: number): number => {
-  let sum = amounts.reduce((of, amount) => of + amount, 0)
+  let sum = sumOf(amounts)
   for (const [i, second] of seconds.entries()) {
     if (sum < limit) return 0
     sum -= amounts[i] ?? 0
