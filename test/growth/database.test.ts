@@ -173,7 +173,9 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     const refused = [...tally.whole].filter(([, output]) => output === 8).map(([id]) => id)
     expect(refused.length).toBeGreaterThan(0)
     const settled = await nodes.query<{ id: string }>("SELECT id FROM exchanges WHERE estimated AND outcome = 'done'")
-    expect(settled.map(({ id }) => id).toSorted()).toEqual(refused.toSorted())
+    // Of those who left, some had been sent all but the end: what came of it they cannot tell.
+    const known = settled.map(({ id }) => id).filter((id) => tally.whole.has(id))
+    expect(known.toSorted()).toEqual(refused.toSorted())
     requireBilled(tally, rows)
     expect(rows.filter(({ outcome }) => outcome !== 'done' && outcome !== 'aborted')).toEqual([])
   }, 120_000)
