@@ -13,6 +13,7 @@ export const haproxyMissing: string | undefined = PROGRAM === null ? 'no haproxy
 if (haproxyMissing !== undefined) console.warn(`SKIPPED: tests behind HAProxy (${haproxyMissing})`)
 
 export type Haproxy = {
+  pid: number
   /** How it counts each server, by its name: `UP`, `DOWN`, `UP 1/2` and the like. */
   states(): Promise<Record<string, string>>
   stop(): Promise<void>
@@ -42,6 +43,7 @@ export const startHaproxy = async (configuration: string): Promise<Haproxy> => {
     await Bun.sleep(20)
   }
   return {
+    pid: child.pid,
     async states() {
       const [head = '', ...rows] = (await ask(socket, 'show stat\n')).split('\n')
       const names = head.replace(/^# /, '').split(',')

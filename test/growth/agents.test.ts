@@ -1,0 +1,89 @@
+// Coding agents, unmodified, behind HAProxy with each of their requests at another node: a tool is called at one, its result is
+// answered at another. SLUICE_AGENTS names a folder that has them (`bun run test:agents --folder` leaves one).
+
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDemoProviders } from '../../src/demo/index.ts'
+import { PROGRAM } from '../binary/support/process.ts'
+import { haproxyMissing } from '../support/haproxy.ts'
+import { postgresMissing } from '../support/postgres.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+import { startComposed } from './composed.ts'
+import { until } from './nodes.ts'
+
+const stopping = stopsAfterEach()
+const FOLDER = process.env.SLUICE_AGENTS ?? ''
+const BIN = join(FOLDER, 'node_modules', '.bin')
+/** Nobody listens there: what is not on this machine is out of reach. */
+const NOWHERE = 'http://127.0.0.1:9'
+const SECRET = 'lock-4711'
+
+const AGENTS = {
+  codex: {
+    program: 'codex',
+    words: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+    task: 'Use exec_command: "cat note.txt"',
+  },
+  'claude-code': {
+    program: 'claude',
+    words: ['--dangerously-skip-permissions', '-p'],
+    task: 'Use Bash: "cat note.txt"',
+  },
+}
+
+const missing = postgresMissing ?? haproxyMissing ?? (existsSync(BIN) ? undefined : 'SLUICE_AGENTS names no folder')
+
+describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', () => {
+  const table = Object.entries(AGENTS).flatMap(([name, agent]) =>
+    ['vendorA-opus-4-8', 'vendorB-5.5'].map((model) => ({ name, model, ...agent })),
+  )
+  test.each(table)(
+    '$name does a task of two steps on $model',
+    async ({ name, model, program, words, task }) => {
+      const demo = stopping(await startDemoProviders())
+      const account = ({ baseUrl, apiKey }: typeof demo.vendorA) => ({
+        accounts: [{ name: 'main', base_url: baseUrl, credential: apiKey }],
+      })
+      const all = stopping(
+        await startComposed({
+          providers: { vendor_a: account(demo.vendorA), vendor_b: account(demo.vendorB) },
+          // Of which one would stay at one node.
+          websockets: false,
+        }),
+      )
+      await all.up(3)
+      const url = await all.front((text) => text.replace('balance leastconn', 'balance roundrobin'))
+      const home = mkdtempSync(join(tmpdir(), 'sluice-agent-'))
+      stopping({ stop: async () => rmSync(home, { recursive: true, force: true }) })
+      const work = join(home, 'work')
+      mkdirSync(work)
+      writeFileSync(join(work, 'note.txt'), `the word is ${SECRET}\n`)
+      const env = {
+        ...{ PATH: `${BIN}:${process.env.PATH ?? ''}`, HOME: home, TERM: 'dumb', CI: '1', IS_SANDBOX: '1' },
+        ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
+        ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      }
+      const run = async (command: string[], more: object = {}): Promise<string> => {
+        const limited = ['setsid', '--wait', 'timeout', '-k', '5', '240', ...command]
+        const child = Bun.spawn(limited, {
+          ...{ cwd: work, env: { ...env, ...more }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+        })
+        const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+        return said.join('')
+      }
+      const connected = await run([...PROGRAM, 'connect', name, '--model', model], {
+        ...{ SLUICE_SERVER: url, SLUICE_API_KEY: all.secret },
+      })
+      const said = await run([join(BIN, program), ...words, task])
+      expect({ connected, said }).toMatchObject({ said: expect.stringMatching(/lock-4711|The tool answered/) })
+      const answered = await Promise.all(all.nodes.map((node) => node.answered()))
+      expect(answered.filter((count) => count > 0).length).toBeGreaterThan(1)
+      await until(async () => (await all.query('SELECT 1 FROM reservations')).length === 0)
+      await all.books()
+    },
+    600_000,
+  )
+})
