@@ -73,6 +73,9 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
       const load = startLoad(nodes, { secrets: [nodes.secret, small.secret] })
       await until(() => load.done() > 60)
       const tally = await load.stop()
+      const limited = await nodes.newKey({ rpm: 25 })
+      const asked = Array.from({ length: 60 }, (_, i) => statusOf(nodes.at(i % 3).ask(limited.secret)))
+      expect((await Promise.all(asked)).filter((status) => status === 200)).toHaveLength(25)
       // Each takes over what the other had.
       for (const at of [0, 1]) {
         const [killed, ...left] = nodes.all.slice(at)
