@@ -7,7 +7,10 @@ const EVERY_MS = 1_000
 const MOST = 200
 
 /** Runs until the returned function is called. */
-export const followOthers = ({ live, store, log }: Pick<Gateway, 'live' | 'store' | 'log'>, everyMs = EVERY_MS) => {
+export const followOthers = (
+  { live, store, log, clock }: Pick<Gateway, 'live' | 'store' | 'log' | 'clock'>,
+  everyMs = EVERY_MS,
+) => {
   let looking = false
   let failing = false
   /** What ended before anybody watched is on the page already. */
@@ -16,7 +19,10 @@ export const followOthers = ({ live, store, log }: Pick<Gateway, 'live' | 'store
     const isWatched = live.watching() > 0
     if (isWatched) {
       const rows = await store.exchanges({ limit: MOST })
-      for (const row of rows.reverse()) if (row.endedAt !== null || row.refusal !== null) live.show(row, isFirst)
+      // Whoever watches began to within the last round: what ended in that may not be on the page.
+      const since = isFirst ? clock() - 2 * everyMs : 0
+      for (const row of rows.reverse())
+        if (row.endedAt !== null || row.refusal !== null) live.show(row, (row.endedAt ?? row.startedAt) < since)
     }
     isFirst = !isWatched
   }
