@@ -33,7 +33,8 @@ const AGENTS = {
   },
 }
 
-const missing = postgresMissing ?? haproxyMissing ?? (FOLDER !== '' && existsSync(BIN) ? undefined : 'SLUICE_AGENTS names no folder')
+const missing =
+  postgresMissing ?? haproxyMissing ?? (FOLDER !== '' && existsSync(BIN) ? undefined : 'SLUICE_AGENTS names no folder')
 
 describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', () => {
   const table = Object.entries(AGENTS).flatMap(([name, agent]) =>
