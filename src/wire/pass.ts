@@ -8,8 +8,9 @@ import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { writeFrame } from '../lib/sse.ts'
 import type { PassEdit, PassOptions, Tap } from './codec.ts'
-import { placesOf } from './refusal/member-path.ts'
+import { placesOf, valueAt } from './refusal/member-path.ts'
 import { usersIn } from './refusal/opaque-member.ts'
+import { isReference } from './refusal/wishes.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a tag, which holds a thought of another wire. */
@@ -19,7 +20,7 @@ export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], v
 
 /** Places of the body's members that its provider refuses. */
 export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>
-  rejects.flatMap((path) => placesOf(body, path))
+  rejects.flatMap((path) => placesOf(body, path).filter((place) => !isReference(valueAt(body, place.slice(0, -1)))))
 
 /** Adds to the edits what the provider does not take of a body, and leaves out edits of members that it refuses. */
 export const withoutRefused = (

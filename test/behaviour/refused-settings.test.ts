@@ -524,6 +524,67 @@ test('a refusal that no form helps and that names nothing ends soon, and teaches
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toHaveProperty('temperature', 0.3)
 })
 
+/** Which choices are sent to a server that refuses one that is left to the model, in these words. */
+test.each([
+  '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+  'One of the parameters is not supported.',
+  'Bad Request',
+])('a choice of tools goes only where it is left to the model: %s', async (words) => {
+  serve = ({ tool_choice: choice }) => (choice === 'auto' ? refusal(words) : json(ANSWERS['chat-completions']))
+  const { post } = await of('chat-completions')
+  const asked = async (choice: JsonObject): Promise<unknown[]> => {
+    const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+    const [client, body] = inMessages({ tools, tool_choice: choice })
+    const answer = await post(PATHS[client], body)
+    const sent = JSON.parse(provider.requests.at(-1)?.text ?? '')
+    return [answer.status, answer.headers.get('x-gateway-dropped'), sent.tool_choice]
+  }
+  expect(await asked({ type: 'auto' })).toEqual([200, 'tool_choice', undefined])
+  expect(await asked({ type: 'none' })).toEqual([200, null, 'none'])
+  expect(await asked({ type: 'any' })).toEqual([200, null, 'required'])
+  expect(await asked({ type: 'auto' })).toEqual([200, 'tool_choice', undefined])
+  expect(provider.requests).toHaveLength(5)
+})
+
+test('a tool that must be called is still asked for where a refusal names nothing', async () => {
+  serve = () => refusal('Bad Request')
+  const { post } = await of('chat-completions')
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+  const [client, body] = inMessages({ tools, tool_choice: { type: 'any' }, temperature: 0.3 })
+  await post(PATHS[client], body)
+  const sent = provider.requests.map(({ text }) => JSON.parse(text))
+  expect(sent.map((one) => [one.temperature, one.tool_choice])).toEqual([
+    [0.3, 'required'],
+    [undefined, 'required'],
+  ])
+})
+
+test('what its vendor is to keep, and at what price it answers, is left out last where a refusal names nothing', async () => {
+  serve = () => refusal('Bad Request')
+  const { post } = await of('responses')
+  const [client, body] = inMessages({ temperature: 0.3, service_tier: 'standard_only' })
+  await post(PATHS[client], body)
+  const sent = provider.requests.map(({ text }) => JSON.parse(text))
+  expect(sent.map((one) => [one.temperature, one.store, one.service_tier])).toEqual([
+    [0.3, false, 'default'],
+    [undefined, false, 'default'],
+    [undefined, undefined, undefined],
+  ])
+})
+
+test('a reference to an item keeps its id where ids are refused', async () => {
+  serve = () => refusal('Bad Request')
+  const { post } = await of('responses')
+  const turn = { type: 'message', role: 'user', content: 'Hi' }
+  const reference = { type: 'item_reference', id: 'msg_1' }
+  const [client, body] = inResponses({ input: [reference, { ...turn, id: 'msg_2' }] })
+  await post(PATHS[client], body)
+  expect(provider.requests.map(({ text }) => JSON.parse(text).input)).toEqual([
+    [reference, { ...turn, id: 'msg_2' }],
+    [reference, turn],
+  ])
+})
+
 test('a client of the model’s own wire is told', async () => {
   serve = () => refusal({ message: '`reasoning_effort` must be one of `low`, `medium`, or `high`' })
   const { post } = await of('chat-completions')

@@ -1,4 +1,5 @@
-// Paths of members in a body, `*` for each element of a list: `tools.*.function.strict`.
+// Paths of members in a body, `*` for each element of a list: `tools.*.function.strict`. `tool_choice=auto` is the member only
+// where it says that.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 
@@ -12,8 +13,9 @@ export const placesOf = (body: JsonObject, path: string): Place[] => {
     found = found.flatMap(({ at, value }) => {
       if (step === '*')
         return Array.isArray(value) ? value.map((one, index) => ({ at: [...at, index], value: one })) : []
-      const inner = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
-      return inner === undefined ? [] : [{ at: [...at, step], value: inner }]
+      const [name = '', said] = step.split('=')
+      const inner = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+      return inner === undefined || (said !== undefined && said !== inner) ? [] : [{ at: [...at, name], value: inner }]
     })
   return found.map(({ at }) => at)
 }
@@ -21,6 +23,9 @@ export const placesOf = (body: JsonObject, path: string): Place[] => {
 /** The path that a place has, with `*` for its indices. */
 export const pathOfPlace = (place: Place): string =>
   place.map((step) => (typeof step === 'number' ? '*' : step)).join('.')
+
+/** A path as people read it. */
+export const shownPath = (path: string): string => path.replaceAll('.*', '').replace(/=.*$/, '')
 
 /** What stands at a place; undefined where nothing does. */
 export const valueAt = (body: JsonObject, place: Place): Json | undefined => {

@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
-import { type Place, placesOf, removeMembers, valueAt } from './member-path.ts'
+import { type Place, placesOf, removeMembers, shownPath, valueAt } from './member-path.ts'
 import { HASHED_USER } from './wishes.ts'
 
 /** Members that both of vendor_b's text wires have, under one name and with one meaning. */
@@ -60,7 +60,7 @@ export const removeRefused = (
 ): void => {
   for (const path of rejects) {
     const [value] = removeMembers(body, path)
-    if (value !== undefined) drop(path.replaceAll('.*', ''), value)
+    if (value !== undefined) drop(shownPath(path), value)
   }
   if (hashesUsers !== true) return
   for (const { path, place, digest } of usersIn(body)) {

@@ -12,7 +12,7 @@ import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
 import { showsPicture } from './oddities.ts'
-import { CAPS, PICTURES, WISHES, type Wish } from './wishes.ts'
+import { CAPS, isHeld, PICTURES, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
 export type Refused = {
@@ -152,11 +152,6 @@ const isAlong = (path: string, steps: readonly string[], place: Place): boolean 
 
 /** Members that tools and items of other types lack. */
 const MISSING = new Set(['function', 'type', 'name'])
-
-const isHeld = ({ when }: Wish, place: Place, sent: JsonObject): boolean => {
-  const value = valueAt(sent, place)
-  return value !== undefined && when?.(value) !== false
-}
 
 const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
 

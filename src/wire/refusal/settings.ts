@@ -4,14 +4,14 @@
 import type { Remedy } from '../../errors.ts'
 import { asObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
-import { type Place, placesOf, valueAt } from './member-path.ts'
-import { isHint, WISHES, type Wish } from './wishes.ts'
+import { type Place, placesOf, shownPath, valueAt } from './member-path.ts'
+import { isHeld, isHint, WISHES, type Wish } from './wishes.ts'
 
 /** `named`: what is left out. `place`: the first of it that its client may have written; `advice` says what else it may be. */
 export type Settings = { place: Place; remedy: Remedy; named: readonly string[]; advice: string }
 
-/** The figures of a stream are asked for by it: the last to be left out. */
-const FIGURES = 'stream_options'
+/** The last to be left out: what asks for the figures of a stream, and what is to be kept and paid. */
+const LAST: ReadonlySet<string> = new Set(['stream_options', 'store', 'service_tier'])
 
 /** Other forms, the likeliest to be refused first. Effort and thinking go together. */
 const FORMS: readonly { remedy: Remedy; paths: readonly string[] }[] = [
@@ -28,13 +28,16 @@ const FORMS: readonly { remedy: Remedy; paths: readonly string[] }[] = [
  * tried, too. Undefined where the request holds nothing of the kind.
  */
 export const settingsIn = (wire: ChatWire, sent: JsonObject, ofSettings: boolean): Settings | undefined => {
-  const held = WISHES[wire].filter((wish) => isPlain(wish) && placesOf(sent, wish.path).length > 0)
+  const held = WISHES[wire].filter(
+    (wish) => isPlain(wish) && placesOf(sent, wish.path).some((place) => isHeld(wish, place, sent)),
+  )
   const plain = [...new Set(held.flatMap(({ path, named = [path] }) => named))]
-  const firsts = plain.filter((path) => path !== FIGURES)
+  const firsts = plain.filter((path) => !LAST.has(path))
   const forms = ofSettings ? FORMS.filter(({ paths }) => paths.some((path) => isAsked(sent, path))) : []
-  const candidates = [...firsts, ...forms.flatMap(({ paths }) => paths.filter((path) => isAsked(sent, path)))]
+  const lasts = plain.filter((path) => LAST.has(path))
+  const candidates = [...firsts, ...forms.flatMap(({ paths }) => paths.filter((path) => isAsked(sent, path))), ...lasts]
   const asked = candidates.filter((path) => !isHint(path))
-  const place = placesOf(sent, asked[0] ?? candidates[0] ?? FIGURES)[0]
+  const place = placesOf(sent, asked[0] ?? candidates[0] ?? '')[0]
   if (place === undefined) return undefined
   const [form] = forms
   const advice = adviceOn(asked)
@@ -53,7 +56,7 @@ const isAsked = (sent: JsonObject, path: string): boolean => {
 const IDLE = new Set<unknown>(['text', 'auto', 'none', 'disabled'])
 
 const adviceOn = (asked: readonly string[]): string => {
-  const others = asked.slice(1, MOST_NAMED).map((path) => `'${path.replaceAll('.*', '')}'`)
+  const others = asked.slice(1, MOST_NAMED).map((path) => `'${shownPath(path)}'`)
   return others.length === 0
     ? 'Leave it out, or change it.'
     : `It may be another of its settings: ${others.join(', ')}.`

@@ -2,22 +2,29 @@
 // such members, and how the request is asked again where a refusal names one.
 
 import type { Remedy } from '../../errors.ts'
-import { asObject, isObject, type Json } from '../../ir/json.ts'
+import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../ir/wire.ts'
 import { isSearchType } from '../tools/web-search.ts'
+import { type Place, valueAt } from './member-path.ts'
 
 /**
  * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
- * value is one that the remedy is for. `form`: what is refused is the value, and with words that say that the member itself
+ * value, and what holds it, are such as the remedy is for. `form`: what is refused is the value, and with words that say that the member itself
  * is unknown it is left out. `called`: what refusals name in its place, such as a part that it lacks.
  */
 export type Wish = {
   path: string
   remedy?: Remedy
   named?: readonly string[]
-  when?: (value: Json) => boolean
+  when?: (value: Json, holder: Json | undefined) => boolean
   form?: true
   called?: readonly string[]
+}
+
+/** Whether what stands there is what the wish is for. */
+export const isHeld = ({ when }: Wish, place: Place, sent: JsonObject): boolean => {
+  const value = valueAt(sent, place)
+  return value !== undefined && when?.(value, valueAt(sent, place.slice(0, -1))) !== false
 }
 
 const leftOut = (...paths: string[]): Wish[] => paths.map((path) => ({ path }))
@@ -33,6 +40,12 @@ const isAuto = (value: Json): boolean => value === 'auto'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
 const isNull = (value: Json): boolean => value === null
+
+/** One that is forced, or forbidden, is no setting. */
+const LEFT_TO_IT: Wish = { path: 'tool_choice', when: isAuto, named: ['tool_choice=auto'] }
+
+/** A reference to an item is nothing but its id. */
+export const isReference = (item: Json | undefined): boolean => asObject(item).type === 'item_reference'
 
 /** A message without its type, or the model's without parts. */
 const isShortItem = (item: Json): boolean =>
@@ -62,7 +75,7 @@ const CHAT: Wish[] = [
   { path: 'reasoning_effort', remedy: 'other-effort' },
   { path: 'response_format', remedy: 'output-by-tool', when: isFormat },
   { path: 'tool_choice', remedy: 'no-forced-tools', when: isForced },
-  { path: 'tool_choice', when: isAuto },
+  LEFT_TO_IT,
   { path: 'tools.*', remedy: 'functions-only', when: isNoFunction, called: ['function', 'type'] },
   { path: 'messages.*.content', remedy: 'no-null-content', when: isNull },
   ...leftOut(
@@ -88,7 +101,7 @@ const RESPONSES: Wish[] = [
   { path: 'reasoning.summary', remedy: 'no-summary' },
   { path: 'reasoning', remedy: 'no-thinking' },
   { path: 'text.format', remedy: 'output-by-tool', when: isFormat },
-  { path: 'tool_choice', when: isAuto },
+  LEFT_TO_IT,
   SEARCHES,
   { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
   {
@@ -98,7 +111,8 @@ const RESPONSES: Wish[] = [
     when: isShortItem,
   },
   ...leftOut('tools.*.strict', 'text.format.strict', 'text.format.description', 'tools.*.filters.blocked_domains'),
-  ...leftOut('input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.phase', 'input.*.status', 'input.*.id'),
+  ...leftOut('input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.phase', 'input.*.status'),
+  { path: 'input.*.id', when: (_, item) => !isReference(item) },
 ]
 
 /** Of tools and messages on the messages wire: they come with betas. */
