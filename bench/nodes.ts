@@ -1,36 +1,17 @@
 // A node over PostgreSQL beside the same gateway over its file, in turns: what of the database costs whom.
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { createClient } from '../src/store/postgres/client.ts'
 import { type OwnServer, startPostgres } from '../test/support/postgres.ts'
 import { askOf, CASES, type Case, probe } from './cases.ts'
 import { type NodeFigures, spread } from './figures.ts'
 import type { Bench } from './measure.ts'
-import { cpuUs, type Server } from './processes.ts'
+import { cpuOfServer, cpuUs, type Server } from './processes.ts'
 
 export type Database = {
   url: string
   /** Microseconds that all processes of the server that are there have used. */
   cpuUs(): number
   stop(): Promise<void>
-}
-
-/** Fields of /proc/PID/stat after the name: state, parent, … */
-const parentOf = (pid: number): number => {
-  try {
-    return Number((readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ')[1])
-  } catch {
-    return 0
-  }
-}
-
-/** Of a server: `child` is the id of any process that it has made. */
-export const cpuOfServer = (child: number): (() => number) => {
-  const server = parentOf(child)
-  return () =>
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === server)
-      .reduce((sum, pid) => sum + cpuUs(Number(pid)), 0)
 }
 
 /** As a server is set up that keeps what it is given. */

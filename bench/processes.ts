@@ -1,6 +1,6 @@
 // The processes of one run: started here, pinned to cores where the machine can, read from /proc, ended by their id.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
@@ -54,17 +54,34 @@ export const end = async (child: Subprocess): Promise<void> => {
   started.delete(child)
 }
 
-// Bun.file reads nothing from /proc, where files have no size.
+/** Empty where there is no /proc, and of a process that has ended. Bun.file reads nothing there, where files have no size. */
 const proc = (pid: number, name: string): string => {
-  const file = `/proc/${pid}/${name}`
-  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Fields of /proc/PID/stat after the name: state, parent, … */
+const statOf = (pid: number): string[] => {
+  const stat = proc(pid, 'stat')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 /** CPU time a process has used, all its threads, in microseconds; 0 where there is no /proc. Resolution: 10 ms. */
 export const cpuUs = (pid: number): number => {
-  const stat = proc(pid, 'stat')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = statOf(pid)
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000
+}
+
+/** Of all processes that a server has made and that are there: `child` is the id of any of them. */
+export const cpuOfServer = (child: number): (() => number) => {
+  const [, server] = statOf(child)
+  return () =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && statOf(Number(name))[1] === server)
+      .reduce((sum, pid) => sum + cpuUs(Number(pid)), 0)
 }
 
 /** A process and all that it has started. */

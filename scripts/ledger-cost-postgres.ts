@@ -3,8 +3,8 @@
 // bun scripts/ledger-cost-postgres.ts [--in-flight 32] [--exchanges 20000] [--keys 1] [--nodes 1] [--limited] [--limits-store] [--budgets]
 
 import { parseArgs } from 'node:util'
-import { cpuOfServer, KEEPS } from '../bench/nodes.ts'
-import { cpuUs } from '../bench/processes.ts'
+import { KEEPS } from '../bench/nodes.ts'
+import { cpuOfServer, cpuUs } from '../bench/processes.ts'
 import { createRedis, type Redis } from '../src/store/redis/client.ts'
 import { createLimitsElsewhere } from '../src/store/redis/limits.ts'
 import { createWindows } from '../src/store/redis/windows.ts'

@@ -2,8 +2,8 @@
 // given an admin.
 // bun scripts/pages.ts --data DIR [--binary dist/sluice] [--rounds 5] [name …]
 
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { cpuUs } from '../bench/processes.ts'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../src/admin-api/routes.ts'
 import { DAY_MS, HOUR_MS } from '../src/lib/spans.ts'
 
@@ -113,26 +113,20 @@ const ALL: [string, RouteName, Record<string, string>][] = [
   ['state', 'state', {}],
 ]
 
-/** Of the server, all its threads, in ms; the system counts in hundredths of a second. */
-const cpuOf = (): number => {
-  const fields = readFileSync(`/proc/${server.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
 const rounds = Number(values.rounds)
 console.log('| data | median, ms | CPU, ms |\n| --- | --: | --: |')
 for (const [name, route, input] of ALL) {
   if (positionals.length > 0 && !positionals.some((part) => name.includes(part))) continue
   const took: number[] = []
   await (await ask(route, input)).text()
-  const before = cpuOf()
+  const before = cpuUs(server.pid)
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now()
     await (await ask(route, input)).text()
     took.push(performance.now() - begun)
   }
   const median = took.toSorted((a, b) => a - b)[rounds >> 1] ?? 0
-  console.log(`| ${name} | ${median.toFixed(0)} | ${((cpuOf() - before) / rounds).toFixed(0)} |`)
+  console.log(`| ${name} | ${median.toFixed(0)} | ${((cpuUs(server.pid) - before) / rounds / 1_000).toFixed(0)} |`)
 }
 server.kill()
 await server.exited

@@ -2,8 +2,8 @@
 // say. Who asks and who answers are this process, and are not counted.
 // SLUICE_BINARY=dist/sluice bun scripts/scale-cost.ts [--answers 6000] [--clients 32] [--stream]
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { cpuOfServer, cpuUs } from '../bench/processes.ts'
 import { providersAt } from '../test/chaos/support/gateway.ts'
 import { CHAT, streamed, whole } from '../test/chaos/support/stories.ts'
 import { startComposed } from '../test/growth/composed.ts'
@@ -22,27 +22,11 @@ const vendor = await startScripted(() => (values.stream ? streamed(CHAT) : whole
 const all = await startComposed({ providers: providersAt({ b: [vendor.origin] }) })
 await all.up(3)
 
-/** Fields of /proc/PID/stat after the name: state, ppid, … */
-const statOf = (pid: number | string): number[] => {
-  try {
-    return (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ').map(Number)
-  } catch {
-    return []
-  }
-}
-const microsOf = (pid: number | string): number => {
-  const stat = statOf(pid)
-  return ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10_000
-}
 const [backend] = await all.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-const postmaster = statOf(backend?.pid ?? 0)[1]
 const parts: Record<string, () => number> = {
-  nodes: () => all.nodes.reduce((sum, { child }) => sum + microsOf(child.pid), 0),
-  PostgreSQL: () =>
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name) && statOf(name)[1] === postmaster)
-      .reduce((sum, pid) => sum + microsOf(pid), 0),
-  HAProxy: () => microsOf(all.haproxy.pid),
+  nodes: () => all.nodes.reduce((sum, { child }) => sum + cpuUs(child.pid), 0),
+  PostgreSQL: cpuOfServer(backend?.pid ?? 0),
+  HAProxy: () => cpuUs(all.haproxy.pid),
 }
 
 const ask = async (): Promise<void> => {
