@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { freePort } from '../test/support/free-port.ts'
 import type { Job, JobResult, Load } from './job.ts'
 import type { ProviderState, StreamMode } from './provider.ts'
 
@@ -170,14 +171,6 @@ export const startGenerator = () => {
   }
 }
 export type Generator = ReturnType<typeof startGenerator>
-
-/** A port that was free a moment ago, for a server that must be told its port. */
-const freePort = (): number => {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
-  return port
-}
 
 /** How the gateway is run: the compiled binary or the source, its data folder, its environment. */
 export type GatewayLaunch = { command: string[]; data: string; log: string; env: Record<string, string> }

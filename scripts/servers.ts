@@ -9,10 +9,11 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Wire } from '../src/ir/wire.ts'
 import { launch, PROGRAM } from '../test/binary/support/process.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { CLIENT_WIRES, type ClientWire } from './servers/ask.ts'
 import { CELLS, type Cell, type Seen } from './servers/cells.ts'
 import { CREDENTIAL, headersOf, INSTALLED, type Installed, type Place } from './servers/installed.ts'
-import { freePort, installNpm, installPython, type Running, startInstalled } from './servers/run.ts'
+import { installNpm, installPython, type Running, startInstalled } from './servers/run.ts'
 import { keepSeen, type Row } from './servers/seen.ts'
 
 const MAKES_MODELS = ['gguf==0.19.0', 'numpy==2.4.6', 'safetensors==0.8.0']

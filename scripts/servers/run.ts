@@ -48,12 +48,6 @@ export const installNpm = (folder: string, packages: readonly string[]): void =>
   done(['npm', 'install', '--silent', '--no-audit', '--no-fund', ...packages], folder)
 }
 
-export const freePort = (): number => {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  server.stop(true)
-  return server.port
-}
-
 export type Running = { place: Place; url: string; stop(): Promise<void> }
 
 export const startInstalled = async (installed: Installed, place: Place): Promise<Running> => {

@@ -9,9 +9,10 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { UTC } from '../../src/lib/calendar.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { type Child, launch, PROGRAM } from '../binary/support/process.ts'
+import { freePort } from '../support/free-port.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { type Haproxy, startHaproxy } from '../support/haproxy.ts'
-import { freePort, type OwnServer, postgresPrograms, startPostgres } from '../support/postgres.ts'
+import { type OwnServer, postgresPrograms, startPostgres } from '../support/postgres.ts'
 import { postgresBooks } from './books.ts'
 import { until } from './nodes.ts'
 
@@ -171,7 +172,7 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
   const inside = /^127\.0\.0\.1:\d+:(\d+)$/.exec(front?.ports?.[0] ?? '')?.[1]
   const fronts: Haproxy[] = []
   const begun = async (change: (configuration: string) => string): Promise<{ url: string; haproxy: Haproxy }> => {
-    const port = await freePort()
+    const port = freePort()
     let configuration = readFileSync(join(DOCS, 'scale/haproxy.cfg'), 'utf8')
     configuration = inPlaceOf(configuration, `bind :${inside}\n`, `bind 127.0.0.1:${port}\n`)
     for (const node of nodes)

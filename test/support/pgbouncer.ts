@@ -6,7 +6,8 @@ import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { asOther, freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
+import { asOther } from './postgres.ts'
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'].find((path) =>
   existsSync(path),
@@ -22,7 +23,7 @@ if (pgBouncerMissing !== undefined) console.warn(`SKIPPED: tests behind PgBounce
 export const startPgBouncer = async (serverPort: number, connections: number) => {
   if (PROGRAM === undefined) throw new Error(pgBouncerMissing)
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bouncer-'))
-  const port = await freePort()
+  const port = freePort()
   const file = join(folder, 'pgbouncer.ini')
   await writeFile(join(folder, 'users.txt'), '"sluice" ""\n')
   await writeFile(

@@ -3,10 +3,10 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { freePort } from './free-port.ts'
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
@@ -54,16 +54,6 @@ export const postgresMissing: string | undefined =
 
 if (postgresMissing !== undefined) console.warn(`SKIPPED: tests over PostgreSQL (${postgresMissing})`)
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()))
-    })
-  })
-
 /** Who such servers are started as. */
 export const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
 
@@ -84,7 +74,7 @@ export const startPostgres = async (
     { ...asOther, encoding: 'utf8', cwd: folder },
   )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
-  const port = await freePort()
+  const port = freePort()
   const all = [
     // A machine that loses power does not matter here, and a process that crashes loses nothing without it either.
     ...['fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=64MB', 'autovacuum_naptime=5s'],

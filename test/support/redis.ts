@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RedisClient } from 'bun'
-import { freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
 
 const PROGRAM = Bun.which('valkey-server') ?? Bun.which('redis-server')
 
@@ -28,7 +28,7 @@ export type TestRedis = {
 
 export const startRedis = async (): Promise<TestRedis> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
-  const port = await freePort()
+  const port = freePort()
   const url = `redis://127.0.0.1:${port}`
   let child: ReturnType<typeof Bun.spawn> | undefined
   const words = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
