@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CLIENTS } from '../src/clients/index.ts'
+import { LOOPBACK_ONLY } from '../test/support/loopback-only.ts'
 import { FOUND, startSearching } from './agents/searching.ts'
 import { aligned, inserted } from './clients/table.ts'
 import { done, installPython } from './servers/run.ts'
@@ -30,8 +31,6 @@ const MAIN = join(import.meta.dir, '..', 'src', 'main.ts')
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
 const SECRET = 'lock-4711'
 const LIMIT_S = 120
-/** Nobody listens there: what is not on this machine is out of reach. */
-const NOWHERE = 'http://127.0.0.1:9'
 
 /** What the demo's models are told, so that they call the agent's tool for commands, by its name. */
 const ask = (tool: string): string => `Use ${tool}: "cat note.txt"`
@@ -178,8 +177,7 @@ const driven = async (name: string, drive: Drive, program: string, model: string
   const env = {
     PATH,
     ...{ HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: url, SLUICE_API_KEY: secret },
-    ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
-    ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+    ...LOOPBACK_ONLY,
   }
   const { SLUICE_API_KEY: _, ...without } = env
   const { file, key, searches } = drive

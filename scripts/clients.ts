@@ -9,13 +9,12 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { drawPng } from '../src/demo/png.ts'
 import { startDemoGateway } from '../test/support/gateway.ts'
+import { LOOPBACK_ONLY } from '../test/support/loopback-only.ts'
 import { type Asked, LANGUAGES, type Program } from './clients/languages.ts'
 import { aligned, inserted, type Line, rowsOf, tableOf } from './clients/table.ts'
 
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
 const RUN_S = 300
-/** Nobody listens there: what is not on this machine is out of reach. */
-const NOWHERE = 'http://127.0.0.1:9'
 const PAGE = new URL('../docs/clients.md', import.meta.url)
 
 const { values, positionals } = parseArgs({
@@ -29,8 +28,7 @@ const environment = (folder: string, { url, key, model }: Asked): Record<string,
   ...{ PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder },
   ...{ BASE_URL: url, API_KEY: key, MODEL: model },
   PICTURE: Buffer.from(drawPng(16, 16, 'clients')).toString('base64'),
-  ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
-  ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+  ...LOOPBACK_ONLY,
 })
 
 /** What a program says of its clients, a line for each cell. */

@@ -3,11 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { LOOPBACK_ONLY } from '../../test/support/loopback-only.ts'
 import { CREDENTIAL, type Installed, type Place } from './installed.ts'
 
 const UV = 'uv==0.13.9'
-/** Nobody listens there: what is not on this machine is out of reach. */
-const NOWHERE = 'http://127.0.0.1:9'
 const INSTALL_S = 1_800
 const START_S = 240
 const LIVES_S = 1_500
@@ -62,8 +61,8 @@ export const startInstalled = async (installed: Installed, place: Place): Promis
     ...{ cwd: place.folder, stdin: 'ignore', stdout: output, stderr: output },
     env: {
       ...{ PATH: process.env.PATH ?? '', HOME: place.folder, TMPDIR: place.folder, OMP_NUM_THREADS: '1' },
-      ...{ HF_HUB_OFFLINE: '1', TRANSFORMERS_OFFLINE: '1', HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE },
-      ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+      ...{ HF_HUB_OFFLINE: '1', TRANSFORMERS_OFFLINE: '1' },
+      ...LOOPBACK_ONLY,
       ...env,
     },
   })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { startDemoProviders } from '../../src/demo/index.ts'
 import { PROGRAM } from '../binary/support/process.ts'
 import { haproxyMissing } from '../support/haproxy.ts'
+import { LOOPBACK_ONLY } from '../support/loopback-only.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { startComposed } from './composed.ts'
@@ -16,8 +17,6 @@ import { until } from './nodes.ts'
 const stopping = stopsAfterEach()
 const FOLDER = process.env.SLUICE_AGENTS ?? ''
 const BIN = join(FOLDER, 'node_modules', '.bin')
-/** Nobody listens there: what is not on this machine is out of reach. */
-const NOWHERE = 'http://127.0.0.1:9'
 const SECRET = 'lock-4711'
 
 const AGENTS = {
@@ -63,8 +62,7 @@ describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', 
       writeFileSync(join(work, 'note.txt'), `the word is ${SECRET}\n`)
       const env = {
         ...{ PATH: `${BIN}:${process.env.PATH ?? ''}`, HOME: home, TERM: 'dumb', CI: '1', IS_SANDBOX: '1' },
-        ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, http_proxy: NOWHERE, https_proxy: NOWHERE },
-        ...{ NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' },
+        ...LOOPBACK_ONLY,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       }
       const run = async (command: string[], more: object = {}): Promise<string> => {
