@@ -1,8 +1,8 @@
 // The long form of what several processes are held to: the model of the shared ledger played a thousand times, the tests of the
-// compiled file with three processes in place of one, and every form of the gateway under everything that fails, over this
-// machine's PostgreSQL and over 18, which this installs in a temporary folder. Takes half an hour.
+// compiled file with three processes in place of one, and every form of the gateway under everything that fails, over the
+// PostgreSQL that is installed and over 18, which this installs in a temporary folder. Takes half an hour.
 //   bun scripts/growth.ts [--only FOLDER-OR-FILE] [--postgres-18]
-// Only so much, over this machine's PostgreSQL or over 18.
+// --only: that alone, over the one that is installed or, with --postgres-18, over 18.
 // SLUICE_OLD_BINARY names a binary of the version before, which then serves beside this one.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
