@@ -12,7 +12,7 @@ import { LOOPBACK_ONLY } from '../support/loopback-only.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { startComposed } from './composed.ts'
-import { until } from './nodes.ts'
+import { until } from './fleet.ts'
 
 const stopping = stopsAfterEach()
 const FOLDER = process.env.SLUICE_AGENTS ?? ''

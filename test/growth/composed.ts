@@ -10,11 +10,10 @@ import { UTC } from '../../src/lib/calendar.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { type Child, launch, PROGRAM } from '../binary/support/process.ts'
 import { freePort } from '../support/free-port.ts'
-import { SYSTEM } from '../support/gateway.ts'
 import { type Haproxy, startHaproxy } from '../support/haproxy.ts'
 import { type OwnServer, postgresPrograms, startPostgres } from '../support/postgres.ts'
 import { postgresBooks } from './books.ts'
-import { until } from './nodes.ts'
+import { issue, metricsOf, until } from './fleet.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
 
@@ -125,10 +124,7 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
   }
 
   const opened = await openPostgres(database.url, { calendar: UTC })
-  const { secret } = await opened.keys.issue(
-    { label: 'composed', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
-    SYSTEM,
-  )
+  const { secret } = await issue(opened, { label: 'composed' })
   await opened.close()
 
   const begin = async (name: string, service: Service): Promise<ComposedNode> => {
@@ -157,12 +153,7 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
     const node: ComposedNode = {
       name,
       ...(await start(0)),
-      async answered() {
-        const lines = (await (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text()).split('\n')
-        return lines
-          .filter((line) => line.startsWith('sluice_requests_total'))
-          .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
-      },
+      answered: async () => (await metricsOf(`http://127.0.0.1:${node.port}`))('sluice_requests_total'),
       again: async () => void Object.assign(node, await start(node.port)),
     }
     return node

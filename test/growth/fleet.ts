@@ -53,14 +53,17 @@ export const nodeAt = (url: string, child: Child, directory: string, people: Pic
       ...init,
       headers: { authorization: `Bearer ${people.token}`, 'content-type': 'application/json', connection: 'close' },
     }),
-  async metrics() {
-    const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
-    return (prefix) =>
-      lines
-        .filter((line) => line.startsWith(prefix))
-        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
-  },
+  metrics: () => metricsOf(url),
 })
+
+/** The sum of all series of a name, or of labels too, as `/metrics` tells them. */
+export const metricsOf = async (url: string): Promise<(prefix: string) => number> => {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  return (prefix) =>
+    lines
+      .filter((line) => line.startsWith(prefix))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
 
 /** What all forms have in common; `made` grows as nodes are started. */
 export const fleetOf = (
@@ -128,8 +131,11 @@ export const statusOf = async (asked: Promise<Response>): Promise<number> => {
 }
 
 /** A stream that has begun, and the rest of it; `cut` where it breaks off. */
-export const begun = async (node: Node, secret: string, more: object = {}) => {
-  const response = await node.ask(secret, { stream: true, ...more })
+export const begun = (node: Pick<Node, 'ask'>, secret: string, more: object = {}) =>
+  streamOf(node.ask(secret, { stream: true, ...more }))
+
+export const streamOf = async (asked: Promise<Response>) => {
+  const response = await asked
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   const text = new TextDecoder()
@@ -142,4 +148,23 @@ export const begun = async (node: Node, secret: string, more: object = {}) => {
     }
   })().catch(() => 'cut')
   return { rest, hears: (words: string) => until(() => read.includes(words)) }
+}
+
+/** What the live page of an admin hears, until they leave it. */
+export const watchLive = async (url: string, token: string) => {
+  const leaving = new AbortController()
+  const response = await fetch(`${url}/admin/api/live`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: leaving.signal,
+  })
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const text = new TextDecoder()
+  let heard = ''
+  return {
+    heard: () => heard,
+    async hears(what: RegExp): Promise<void> {
+      while (!what.test(heard)) heard += text.decode((await reader.read()).value, { stream: true })
+    },
+    leave: () => leaving.abort(),
+  }
 }

@@ -9,8 +9,8 @@ import { CHAT, whole } from '../chaos/support/stories.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import type { Node } from './fleet.ts'
-import { type How, type Nodes, startNodes, statusOf, until } from './nodes.ts'
+import { type Node, statusOf, until, watchLive } from './fleet.ts'
+import { type How, type Nodes, startNodes } from './nodes.ts'
 
 const stopping = stopsAfterEach()
 
@@ -203,24 +203,15 @@ describe.skipIf(postgresMissing !== undefined)('what is changed at one node', ()
 
   test('and what the other serves are shown on a live page', async () => {
     const { nodes } = await two()
-    const leaving = new AbortController()
-    const live = await fetch(`${nodes.at(1).url}/admin/api/live`, {
-      headers: { authorization: `Bearer ${nodes.token}` },
-      signal: leaving.signal,
-    })
-    const reader = (live.body as ReadableStream<Uint8Array>).getReader()
-    let heard = ''
-    const hears = async (what: RegExp): Promise<void> => {
-      while (!what.test(heard)) heard += new TextDecoder().decode((await reader.read()).value)
-    }
+    const { heard, hears, leave } = await watchLive(nodes.at(1).url, nodes.token)
     await hears(/event: counters/)
     for (let i = 0; i < 4; i++) expect(await statusOf(nodes.at(i % 2).ask(nodes.secret))).toBe(200)
     await hears(/(event: exchange[\s\S]*){4}/)
     // Each once: two more counters come after all of them.
     await hears(/(event: exchange[\s\S]*){4}(event: counters[\s\S]*){2}/)
-    const ids = [...heard.matchAll(/event: exchange\ndata: (.*)/g)].map(([, data = '{}']) => JSON.parse(data).id)
+    const ids = [...heard().matchAll(/event: exchange\ndata: (.*)/g)].map(([, data = '{}']) => JSON.parse(data).id)
     expect(ids).toHaveLength(4)
     expect(new Set(ids).size).toBe(4)
-    leaving.abort()
+    leave()
   })
 })

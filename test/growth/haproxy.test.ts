@@ -10,7 +10,7 @@ import { postgresMissing } from '../support/postgres.ts'
 import { gate, type Handler, type Scripted, type Step, startScripted } from '../support/provider/scripted.ts'
 import { openSocket } from '../support/socket.ts'
 import { type Composed, startComposed } from './composed.ts'
-import { until } from './nodes.ts'
+import { until } from './fleet.ts'
 
 const storyOf = (path: string): Story => STORIES.find((story) => path.startsWith(story.path)) ?? CHAT
 /** Streams take these steps, whole answers come at once. */

@@ -9,7 +9,8 @@ import { gate, type Step, startScripted } from '../support/provider/scripted.ts'
 import { createProxy } from '../support/proxy.ts'
 import { redisMissing, startRedis } from '../support/redis.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import { begun, type Nodes, startNodes, statusOf, until } from './nodes.ts'
+import { begun, statusOf, until } from './fleet.ts'
+import { type Nodes, startNodes } from './nodes.ts'
 
 const stopping = stopsAfterEach()
 const missing = postgresMissing ?? redisMissing

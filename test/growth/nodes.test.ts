@@ -8,7 +8,8 @@ import { CHAT, RESPONSES, streamed, whole } from '../chaos/support/stories.ts'
 import { postgresMissing, startPostgres } from '../support/postgres.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import { begun, type Nodes, startNodes, statusOf, until } from './nodes.ts'
+import { begun, statusOf, until } from './fleet.ts'
+import { type Nodes, startNodes } from './nodes.ts'
 
 const stopping = stopsAfterEach()
 const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))

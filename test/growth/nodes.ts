@@ -21,8 +21,6 @@ export type Nodes = Fleet & {
   query<R extends object>(text: string): Promise<R[]>
 }
 
-export { begun, statusOf, until } from './fleet.ts'
-
 export type How = {
   /** The database as a node has it, where that is not the tests' own way to it. */
   store?: (url: string, index: number) => string

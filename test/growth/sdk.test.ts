@@ -7,7 +7,8 @@ import OpenAI from 'openai'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import { postgresMissing } from '../support/postgres.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import { type Nodes, startNodes, until } from './nodes.ts'
+import { until } from './fleet.ts'
+import { type Nodes, startNodes } from './nodes.ts'
 
 const stopping = stopsAfterEach()
 

@@ -7,12 +7,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
-import { isRunning } from '../binary/support/process.ts'
+import { familyOf, isRunning } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { openSocket } from '../support/socket.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
+import { statusOf, streamOf, until, watchLive } from './fleet.ts'
 
 const WORKERS = 3
 const stopping = stopsAfterEach()
@@ -33,11 +34,6 @@ const ask = (gateway: Attacked, secret = gateway.secret, more: object = {}): Pro
     { ...CHAT.request(false), max_tokens: 100, ...more },
     { headers: { authorization: `Bearer ${secret}`, connection: 'close' } },
   )
-const statusOf = async (asked: Promise<Response>): Promise<number> => {
-  const response = await asked
-  await response.text()
-  return response.status
-}
 const admin = (gateway: Attacked, path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${gateway.url}/admin/api${path}`, {
     ...init,
@@ -52,7 +48,7 @@ const newKey = async (gateway: Attacked, more: object = {}): Promise<{ id: strin
 type Running = { pid: number; role: string; number: number }
 
 /** Empty for one that has just ended. */
-const environmentOf = (pid: string): string => {
+const environmentOf = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8')
   } catch {
@@ -62,14 +58,11 @@ const environmentOf = (pid: string): string => {
 
 /** The processes of a server, as the system knows them. */
 const partsOf = (gateway: Attacked): Running[] => {
-  const parent = gateway.child?.pid ?? 0
-  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
-    .split(' ')
-    .filter((pid) => pid !== '')
-    .flatMap((pid): Running[] => {
-      const part = /SLUICE_PART=(\{[^\0]*\})/.exec(environmentOf(pid))?.[1]
-      return part === undefined ? [] : [{ pid: Number(pid), ...(JSON.parse(part) as Omit<Running, 'pid'>) }]
-    })
+  const [, ...children] = familyOf(gateway.child?.pid ?? 0)
+  return children.flatMap((pid): Running[] => {
+    const part = /SLUICE_PART=(\{[^\0]*\})/.exec(environmentOf(pid))?.[1]
+    return part === undefined ? [] : [{ pid, ...(JSON.parse(part) as Omit<Running, 'pid'>) }]
+  })
 }
 const partOf = (gateway: Attacked, role: string): Running => {
   const found = partsOf(gateway).find((each) => each.role === role)
@@ -78,12 +71,6 @@ const partOf = (gateway: Attacked, role: string): Running => {
 }
 const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
 
-const until = async (holds: () => boolean | Promise<boolean>, forMs = 15_000): Promise<void> => {
-  for (const end = performance.now() + forMs; !(await holds()); ) {
-    if (performance.now() > end) throw new Error('it has not come to that')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
 const allServe = (gateway: Attacked): Promise<void> =>
   until(async () => {
     if (partsOf(gateway).length !== WORKERS + 1) return false
@@ -114,22 +101,7 @@ const booksOf = async (gateway: Attacked, isStopping = false): Promise<Row[]> =>
   }
 }
 
-/** A stream that has begun, and the rest of it. */
-const begun = async (gateway: Attacked, secret = gateway.secret) => {
-  const response = await ask(gateway, secret, { stream: true })
-  expect(response.status).toBe(200)
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  const first = new TextDecoder().decode((await reader.read()).value)
-  const rest = (async () => {
-    let text = first
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return text
-      text += new TextDecoder().decode(value)
-    }
-  })().catch(() => 'cut')
-  return { rest }
-}
+const begun = (gateway: Attacked, secret = gateway.secret) => streamOf(ask(gateway, secret, { stream: true }))
 
 describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
   test('refuse a revoked key and a replaced secret everywhere from the answer on', async () => {
@@ -265,20 +237,11 @@ describe.skipIf(whyNotSeveral() !== undefined)('several processes', () => {
     const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': gateway.secret } })
     expect(await usage.json()).toMatchObject({ tokens_used: 0, status: 'active' })
 
-    const leaving = new AbortController()
-    const live = await fetch(`${gateway.url}/admin/api/live`, {
-      headers: { authorization: `Bearer ${gateway.token}` },
-      signal: leaving.signal,
-    })
-    const reader = (live.body as ReadableStream<Uint8Array>).getReader()
-    let heard = ''
-    const hears = async (what: RegExp): Promise<void> => {
-      while (!what.test(heard)) heard += new TextDecoder().decode((await reader.read()).value)
-    }
+    const { hears, leave } = await watchLive(gateway.url, gateway.token)
     await hears(/event: counters/)
     for (let i = 0; i < 6; i++) expect(await statusOf(ask(gateway))).toBe(200)
     await hears(/(event: exchange[\s\S]*){6}/)
-    leaving.abort()
+    leave()
     await until(async () => {
       const state = (await (await admin(gateway, '/state')).json()) as { live_streams: number }
       return state.live_streams === 0
