@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 
 /** Folders whose files are not held to a list, and what they must stay away from all the same. */
 const MUST_NOT: Record<string, RegExp> = {
-  http: /^(cli\/|store\/sqlite)/,
+  http: /^(cli\/|store\/(sqlite|postgres|redis)\/)/,
   cli: /^http\//,
 }
 
