@@ -12,6 +12,8 @@ import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { SqliteStore } from '../../src/store/store.ts'
 import { type Child, endAll, killWhole, launch, PROGRAM } from '../binary/support/process.ts'
+import { fileBooks } from '../growth/books.ts'
+import { until } from '../growth/fleet.ts'
 import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { exchangesOf, requestOn, spoken, toldButOpen, totalOf } from './support.ts'
@@ -71,6 +73,16 @@ const prepare = async (): Promise<string> => {
 const start = async (): Promise<{ child: Child; url: string }> => {
   const child = launch(PROGRAM, ['serve'], directory)
   return { child, url: await child.ready() }
+}
+
+/** Resolves once so many reservations are as this says: what their progress came to is written every so often. */
+const written = async (count: number, where: string): Promise<void> => {
+  const reading = fileBooks(join(directory, 'data', 'sluice.db'))
+  try {
+    await until(async () => (await reading.query(`SELECT 1 FROM reservations WHERE ${where}`)).length >= count)
+  } finally {
+    await reading.close()
+  }
 }
 
 /** The next start of a server, as far as its books are concerned. */
@@ -266,7 +278,6 @@ describe('a server that is killed', () => {
   }, 60_000)
 
   test('while pictures are drawn and tools run at the vendor bills both by the piece', async () => {
-    const RUNS_MS = 2_000
     const searches = (count: number) =>
       Array.from({ length: count }, (_, index) => {
         const block = { type: 'server_tool_use', id: `srvtoolu_${index}`, name: 'web_search', input: {} }
@@ -286,7 +297,7 @@ describe('a server that is killed', () => {
     const drawing = post(url, PATHS.images, picture, secret).catch(() => undefined)
     const searching = idOnceBroken(post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret))
     await provider.arrived(first + 1)
-    await Bun.sleep(RUNS_MS)
+    await written(1, `server_tools = '{"web_search":3}'`)
     await killWhole(child)
     await Promise.all([drawing, searching])
     const again = await start()
@@ -309,7 +320,6 @@ describe('a server that is killed', () => {
   }, 60_000)
 
   test('behind the last figures of a provider that does not end its stream settles them', async () => {
-    const RUNS_MS = 2_000
     const steps = Array.from({ length: 100 }, () => 'four ')
     answers = (request) => toldButOpen(wireOf(request.path), { billed, steps, end: 'stall' })
     const secret = await prepare()
@@ -321,7 +331,7 @@ describe('a server that is killed', () => {
       post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[1], true), secret),
     ].map(idOnceBroken)
     await provider.arrived(first + streams.length - 1)
-    await Bun.sleep(RUNS_MS)
+    await written(streams.length, `output = ${billed.output}`)
     await killWhole(child)
     const ids = await Promise.all(streams)
     await recovered(async (store) => {
