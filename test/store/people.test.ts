@@ -374,7 +374,8 @@ describe.each(STORES)('settings, alerts and background answers in %s', (_, { new
       [],
       ['one', 'two'].map((receiver) => ({ alert, receiver })),
     )
-    await store.alerts.tell([told('a', 'later')], ['b', 'none'], [{ alert, receiver: 'one' }])
+    const again = { ...told('a', 'later'), was: told('a').at }
+    await store.alerts.tell([again], ['b', 'none'], [{ alert, receiver: 'one' }])
     expect(await store.alerts.told()).toEqual([told('a', 'later')])
     expect((await store.alerts.waiting()).toSorted((x, y) => x.receiver.localeCompare(y.receiver))).toEqual([
       { alert, receiver: 'one' },
