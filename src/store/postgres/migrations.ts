@@ -10,6 +10,7 @@ import leases from '../../../drizzle/postgres/0006_leases.sql' with { type: 'tex
 import sweeping from '../../../drizzle/postgres/0007_sweeping.sql' with { type: 'text' }
 import windows from '../../../drizzle/postgres/0008_windows.sql' with { type: 'text' }
 import ledgerCosts from '../../../drizzle/postgres/0009_ledger_costs.sql' with { type: 'text' }
+import keptTokens from '../../../drizzle/postgres/0010_kept_tokens.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0007_sweeping', sql: sweeping },
   { name: '0008_windows', sql: windows },
   { name: '0009_ledger_costs', sql: ledgerCosts },
+  { name: '0010_kept_tokens', sql: keptTokens },
 ]

@@ -201,6 +201,7 @@ export const keptAnswers = pgTable(
     id: text('id'),
     previous: text('previous'),
     place: text('place'),
+    tokens: integer('tokens'),
     createdAt: integer('created_at').notNull(),
     bytes: integer('bytes').notNull().default(0),
   },

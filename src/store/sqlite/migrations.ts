@@ -16,6 +16,7 @@ import refusals from '../../../drizzle/0012_refusals_and_spending.sql' with { ty
 import entries from '../../../drizzle/0013_entries.sql' with { type: 'text' }
 import alerts from '../../../drizzle/0014_alerts.sql' with { type: 'text' }
 import fees from '../../../drizzle/0015_fees.sql' with { type: 'text' }
+import keptTokens from '../../../drizzle/0016_kept_tokens.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0013_entries', sql: entries },
   { name: '0014_alerts', sql: alerts },
   { name: '0015_fees', sql: fees },
+  { name: '0016_kept_tokens', sql: keptTokens },
 ]

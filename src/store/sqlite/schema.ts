@@ -174,7 +174,7 @@ export const keptConversations = sqliteTable(
   ],
 )
 
-/** Their answers. `conversation` null: not complete, its pieces are being written. `place`: the account that keeps it itself. */
+/** Their answers. `conversation` null: not complete, its pieces are being written. `place`: the account that keeps it itself, `tokens`: what it and its prompt came to then. */
 export const keptAnswers = sqliteTable(
   'kept_answers',
   {
@@ -185,6 +185,7 @@ export const keptAnswers = sqliteTable(
     /** The id of the answer that its request continued. */
     previous: text('previous'),
     place: text('place'),
+    tokens: integer('tokens'),
     createdAt: integer('created_at').notNull(),
     bytes: integer('bytes').notNull().default(0),
   },

@@ -95,7 +95,7 @@ const furnish = async (path: string) => {
   db.run(`INSERT INTO alerts_told VALUES ('cause', 'period', 1)`)
   db.run(`INSERT INTO alerts_waiting VALUES ('a', 'r', 1, '{"b":[1]}')`)
   db.run(`INSERT INTO kept_conversations VALUES (3, ?, 4, 5)`, [key.id])
-  db.run(`INSERT INTO kept_answers VALUES (7, 3, ?, 'resp', NULL, NULL, 5, 6)`, [key.id])
+  db.run(`INSERT INTO kept_answers VALUES (7, 3, ?, 'resp', NULL, NULL, 5, 6, 8)`, [key.id])
   db.run(`INSERT INTO kept_pieces VALUES (7, 'output', 0, ?)`, ['é'.repeat(700_000)])
   db.run(`INSERT INTO kept_items VALUES ('item', ?, 7)`, [key.id])
   db.run(`INSERT INTO kept_totals VALUES (?, 5)`, [key.id])
