@@ -175,6 +175,15 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
   const settings = await createSettings(config, store.settings)
   const turns = createTurns()
   const inMemory = createAnswersInMemory()
+  const recall = createRecall({
+    answers: () => (config.storedAnswers.keepMs === 0 ? inMemory : store.answers),
+    bounds: () => (config.storedAnswers.keepMs === 0 ? IN_MEMORY : config.storedAnswers),
+    turns,
+    failed: seldom((cause) =>
+      log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
+    ),
+    isShared: together !== undefined,
+  })
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
@@ -204,18 +213,10 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
         ),
     ),
     affinity: createAffinity(stopwatch),
-    continued: createContinued(),
+    continued: createContinued(async (keyId, answerId) => (await recall.placeOf(keyId, answerId))?.tokens),
     pictures: createPictures(),
     detours: createDetours(),
-    recall: createRecall({
-      answers: () => (config.storedAnswers.keepMs === 0 ? inMemory : store.answers),
-      bounds: () => (config.storedAnswers.keepMs === 0 ? IN_MEMORY : config.storedAnswers),
-      turns,
-      failed: seldom((cause) =>
-        log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
-      ),
-      isShared: together !== undefined,
-    }),
+    recall,
     background: createBackground(store.background),
     fetch: globalThis.fetch,
     clock,

@@ -272,14 +272,15 @@ const opened = (
     throw invalidRequest(`background: ${say}`, 'background')
   }
   const sent = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
-  const body = gateway.continued.withPrevious(key.id, sent)
-  requireSight(bodyWire, body, model)
-  const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
-  const all = { bodyWire, asSent, body, model, within }
-  if (within === undefined) return all
-  return onceKnown(requireServerTools(gateway, key, within.hosted), () => {
-    if (!translates(gateway, bodyWire, model.id)) within.edits(model.provider)
-    return all
+  return onceKnown(gateway.continued.withPrevious(key.id, sent), (body): Known<Opened> => {
+    requireSight(bodyWire, body, model)
+    const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
+    const all = { bodyWire, asSent, body, model, within }
+    if (within === undefined) return all
+    return onceKnown(requireServerTools(gateway, key, within.hosted), () => {
+      if (!translates(gateway, bodyWire, model.id)) within.edits(model.provider)
+      return all
+    })
   })
 }
 

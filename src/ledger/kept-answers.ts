@@ -15,8 +15,13 @@ export type NewAnswer = {
   readonly items: readonly string[]
 }
 
-/** `account`: the one that keeps the answer itself. */
-export type Place = { readonly keyId: string; readonly id: string; readonly account: string }
+/** `account`: the one that keeps the answer itself. `tokens`: what it and its prompt came to, once that is known. */
+export type Place = {
+  readonly keyId: string
+  readonly id: string
+  readonly account: string
+  readonly tokens?: number | undefined
+}
 
 /** `row`: what its pieces are found by. */
 export type KeptAnswer = {
@@ -25,7 +30,12 @@ export type KeptAnswer = {
   readonly previous: string | undefined
   /** The account that keeps it itself: of such an answer no pieces are here. */
   readonly place: string | undefined
+  /** Of such an answer: what it and its prompt came to, where that is known. */
+  readonly tokens: number | undefined
 }
+
+/** What is written of an answer. */
+export type Written = NewAnswer & Partial<Pick<KeptAnswer, 'place' | 'tokens'>>
 
 /** How many bytes of answers are kept, of one key and in all; an answer counts `ANSWER_BYTES` beside its text. */
 export type Bounds = { readonly perKey: number; readonly total: number }
@@ -45,7 +55,7 @@ export type AnswerStore = {
   stage?(staged: number | undefined, pieces: readonly Piece[]): Promise<number>
   /** False where the answer that it continues has been forgotten: then it is not kept. */
   keep(answer: NewAnswer, pieces: readonly Piece[], bounds: Bounds, staged?: number): Promise<boolean>
-  /** Notes where answers are that their providers keep. */
+  /** Notes where answers are that their providers keep. What is noted last of one stands. */
   place(places: readonly Place[], bounds: Bounds): Promise<void>
   /** A key's own answer by its id. */
   find(keyId: string, id: string): Promise<KeptAnswer | undefined>

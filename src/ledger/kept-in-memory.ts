@@ -5,8 +5,8 @@ import {
   type AnswerStore,
   type Bounds,
   type KeptAnswer,
-  type NewAnswer,
   type Piece,
+  type Written,
 } from './kept-answers.ts'
 
 type Held = KeptAnswer & {
@@ -68,13 +68,13 @@ export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string
     }
   }
 
-  const keep = (answer: NewAnswer & { place?: string }, pieces: readonly Piece[], bounds: Bounds): boolean => {
-    const { keyId, id, previous, place } = answer
+  const keep = (answer: Written, pieces: readonly Piece[], bounds: Bounds): boolean => {
+    const { keyId, id, previous, place, tokens } = answer
     const continued = previous === undefined ? undefined : answers.get(named(keyId, previous))?.conversation
     if (previous !== undefined && continued === undefined) return false
     const conversation = continued ?? { keyId, answers: new Set(), bytes: 0 }
     const row = ++rows
-    const held: Held = { row, id, previous, place, keyId, items: answer.items, pieces, conversation }
+    const held: Held = { row, id, previous, place, tokens, keyId, items: answer.items, pieces, conversation }
     byRow.set(row, pieces)
     conversation.answers.add(held)
     useNow(conversation)
@@ -88,7 +88,8 @@ export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string
   return {
     keep: async (answer, pieces, bounds) => keep(answer, pieces, bounds),
     async place(places, bounds) {
-      for (const { keyId, id, account } of places) keep({ keyId, id, items: [], place: account }, [], bounds)
+      for (const { keyId, id, account, tokens } of places)
+        keep({ keyId, id, items: [], place: account, tokens }, [], bounds)
     },
     find: async (keyId, id) => answers.get(named(keyId, id)),
     withItem: async (keyId, itemId) => items.get(named(keyId, itemId)),

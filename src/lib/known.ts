@@ -3,5 +3,5 @@
 export type Known<T> = T | Promise<T>
 
 /** Goes on with the value: at once where it is known. */
-export const onceKnown = <T, R>(value: Known<T>, then: (value: T) => R): Known<R> =>
-  value instanceof Promise ? (value.then(then) as Promise<R>) : then(value)
+export const onceKnown = <T, R>(value: Known<T>, then: (value: T) => Known<R>): Known<R> =>
+  value instanceof Promise ? value.then(then) : then(value)

@@ -37,7 +37,7 @@ import {
   picturesCome,
   picturesIn,
 } from './meter.ts'
-import { isReferable, rememberAccount, route } from './route.ts'
+import { isReferable, placeAnswer, rememberAccount, route } from './route.ts'
 import type { Relay } from './services.ts'
 import { settle } from './settle.ts'
 import type { Target } from './target.ts'
@@ -73,8 +73,9 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
   if (typeof id === 'string' && isReferable(exchange)) {
     exchange.answerId = id
-    const placed = rememberAccount(relay, exchange, target, id)
-    if (placed !== undefined) exchange.kept = Promise.all([exchange.kept, placed]).then(() => undefined)
+    rememberAccount(relay, exchange.key.id, id, target)
+    // It may be settled long after it can be gone on from.
+    if (exchange.background) void placeAnswer(relay, exchange, target)
   }
   if (exchange.background) exchange.backgroundAnswer = await recordAnswer(relay, exchange, target, id)
   return answer

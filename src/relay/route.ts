@@ -61,7 +61,9 @@ const madeAt = (relay: Relay, request: ClientRequest): Known<string | undefined>
   const answer = isSettled(relay, request) ? undefined : previousAnswerOf(request.body)
   if (answer === undefined) return undefined
   const { id } = request.key
-  return relay.affinity.accountOf(answerKey(id, answer)) ?? relay.recall.placeOf(id, answer)
+  return (
+    relay.affinity.accountOf(answerKey(id, answer)) ?? relay.recall.placeOf(id, answer).then((found) => found?.place)
+  )
 }
 
 const seatOf = (relay: Relay, request: ClientRequest, opens: boolean, made: string | undefined): Seat => {
@@ -125,20 +127,27 @@ export const mostPerImage = (
 export const isReferable = ({ wire, codec, body: { outline } }: ClientRequest): boolean =>
   wire === 'responses' ? codec.operation === undefined && outline.store !== false : isObject(outline.thread)
 
-/**
- * Only the account that made an answer knows it: a request that refers to it must go there. Resolves once all that may be asked
- * know, where others have to.
- */
-export const rememberAccount = (
-  relay: Relay,
-  request: ClientRequest,
-  target: Target,
-  answerId: string,
-): Promise<void> | undefined => {
-  if (target.provider.accounts.length < 2) return undefined
-  relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
-  return relay.recall.place(request.key.id, answerId, accountId(target))
+/** Only the account that made an answer knows it: a request that refers to it must go there. */
+export const rememberAccount = ({ affinity }: Relay, keyId: string, answerId: string, target: Target): void => {
+  if (isOneOfSeveral(target)) affinity.remember(answerKey(keyId, answerId), accountId(target))
 }
+
+/**
+ * Writes down which account keeps an answer, and what it came to, where others may be asked to go on from it. Resolves once they
+ * can know, where somebody has to wait for that.
+ */
+export const placeAnswer = (
+  { recall }: Relay,
+  { key, answerId }: { key: { id: string }; answerId?: string | undefined },
+  target: Target | undefined,
+  tokens?: number,
+): Promise<void> | undefined => {
+  if (answerId === undefined || target === undefined) return undefined
+  if (!isOneOfSeveral(target) && (tokens === undefined || !recall.isShared)) return undefined
+  return recall.place({ keyId: key.id, id: answerId, account: accountId(target), tokens })
+}
+
+const isOneOfSeveral = ({ provider }: Target): boolean => provider.accounts.length > 1
 
 const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`
 

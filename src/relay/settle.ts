@@ -4,6 +4,7 @@ import { totalTokens } from '../ir/usage.ts'
 import type { End } from './background/watched.ts'
 import type { Ended, Exchange } from './exchange.ts'
 import { callsTold } from './meter.ts'
+import { placeAnswer } from './route.ts'
 import type { Relay } from './services.ts'
 import type { Target } from './target.ts'
 
@@ -15,7 +16,10 @@ export type Settling = Ended &
 /** `target`: the one that answered, if any. */
 type Answered = End & { target?: Target | undefined }
 
-/** Settles an exchange and reports it. Resolves once that is written: the end of its answer must not leave before. */
+/**
+ * Settles an exchange and reports it. Resolves once that is written, and others can go on from its answer: its end must not leave
+ * before.
+ */
 export const settle = (
   relay: Relay,
   exchange: Settling,
@@ -50,8 +54,10 @@ export const settle = (
     dropped: exchange.dropped,
   })
   // Its thoughts are no part of what follows it.
-  if (exchange.answerId !== undefined && outcome === 'done')
-    relay.continued.remember(exchange.key.id, exchange.answerId, totalTokens(usage) - (usage.reasoning ?? 0))
+  const length = outcome === 'done' ? totalTokens(usage) - (usage.reasoning ?? 0) : undefined
+  if (exchange.answerId !== undefined && length !== undefined)
+    relay.continued.remember(exchange.key.id, exchange.answerId, length)
+  const placed = placeAnswer(relay, exchange, target, length)
   if (target?.model.kind === 'image' && outcome === 'done' && !estimated)
     relay.pictures.remember(target.model, exchange.body?.outline ?? {}, usage.output ?? 0)
   exchange.onSettled(exchange, {
@@ -69,5 +75,5 @@ export const settle = (
     estimated,
     totalMs,
   })
-  return written
+  return length === undefined || placed === undefined ? written : Promise.all([written, placed]).then(() => undefined)
 }

@@ -1,7 +1,7 @@
 // Kept answers in the database: there after a restart, removed to the last piece, in steps.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { AnswerStore, Piece } from '../../src/ledger/kept-answers.ts'
+import { ANSWER_BYTES, type AnswerStore, type Piece } from '../../src/ledger/kept-answers.ts'
 import { type AnyStore, closeAll, type Place, STORES } from './stores.ts'
 import { ACTOR, DAY, NOW, newKey } from './support.ts'
 
@@ -95,6 +95,24 @@ describe.each(STORES)('kept answers in %s', (_, { newPlace }) => {
     expect(await store.answers.prune(0, { ...BOUNDS, total: 100 }, 10)).toBe(1)
     await sweepAll(store)
     expect(await rowsOf(place)).toEqual(NOTHING)
+  })
+
+  test('where providers keep answers, and what those came to, is noted for many at once: the last word on each stands', async () => {
+    const place = await newPlace()
+    const { answers } = await place.open()
+    const noted = (keyId: string, id: string, account: string, tokens?: number) => ({ keyId, id, account, tokens })
+    await answers.place(
+      [noted('k', 'a', 'p/1'), noted('l', 'a', 'p/2', 7), noted('k', 'b', 'p/3', 8), noted('k', 'a', 'p/1', 9)],
+      BOUNDS,
+    )
+    await answers.place([noted('k', 'b', 'p/4', 10)], BOUNDS)
+    const { answers: others } = await place.open()
+    const of = async (keyId: string, id: string) => await others.find(keyId, id)
+    expect(await of('k', 'a')).toMatchObject({ place: 'p/1', tokens: 9 })
+    expect(await of('l', 'a')).toMatchObject({ place: 'p/2', tokens: 7 })
+    expect(await of('k', 'b')).toMatchObject({ place: 'p/4', tokens: 10 })
+    expect(await of('l', 'b')).toBeUndefined()
+    expect(await place.sum('kept_totals', 'bytes')).toBe(2 * 5 * ANSWER_BYTES)
   })
 
   test('what was forgotten never piles up, whoever prunes or not', async () => {

@@ -1,6 +1,7 @@
 // How long the conversations are that providers keep: a request that continues an answer by its id brings all of it, and
 // says nothing of it itself.
 
+import { type Known, onceKnown } from '../../lib/known.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { answerKey, previousAnswerOf } from '../affinity.ts'
 import type { ClientBody } from '../client-body.ts'
@@ -10,17 +11,27 @@ const MAX_REMEMBERED = 20_000
 
 export type Continued = {
   /** The body, its estimate raised by what the answer that it continues and its prompt came to. */
-  withPrevious(keyId: string, body: ClientBody): ClientBody
+  withPrevious(keyId: string, body: ClientBody): Known<ClientBody>
   remember(keyId: string, answerId: string, tokens: number): void
 }
 
-export const createContinued = (): Continued => {
+/** `written`: what is written down of an answer that is not remembered here; undefined where nothing is. */
+export const createContinued = (
+  written: (keyId: string, answerId: string) => Promise<number | undefined>,
+): Continued => {
   const lengths = createRecent<string, number>(MAX_REMEMBERED)
+  const lookUp = async (keyId: string, answerId: string): Promise<number> => {
+    const tokens = await written(keyId, answerId)
+    if (tokens !== undefined) lengths.set(answerKey(keyId, answerId), tokens)
+    return tokens ?? 0
+  }
   return {
     withPrevious(keyId, body) {
       const previous = previousAnswerOf(body)
-      const tokens = previous === undefined ? 0 : (lengths.get(answerKey(keyId, previous)) ?? 0)
-      return tokens === 0 ? body : { ...body, inputEstimate: body.inputEstimate + tokens }
+      if (previous === undefined) return body
+      return onceKnown(lengths.get(answerKey(keyId, previous)) ?? lookUp(keyId, previous), (tokens) =>
+        tokens === 0 ? body : { ...body, inputEstimate: body.inputEstimate + tokens },
+      )
     },
     remember(keyId, answerId, tokens) {
       lengths.set(answerKey(keyId, answerId), tokens)

@@ -16,9 +16,11 @@ export type Recall = {
   edits(keyId: string, outline: JsonObject, whole: () => JsonObject): Edit[] | Promise<Edit[]>
   /** Takes the request of an answer that is being made. `size`: of its input, about. */
   open(keyId: string, request: Rememberable, size: number): Keep
+  /** Whether a client may go on from an answer at another node. */
+  readonly isShared: boolean
   /** Notes which account keeps an answer itself. Where others have to know, it resolves once they can. */
-  place(keyId: string, answerId: string, account: string): Promise<void> | undefined
-  placeOf(keyId: string, answerId: string): Promise<string | undefined>
+  place(place: Place): Promise<void> | undefined
+  placeOf(keyId: string, answerId: string): Promise<Pick<KeptAnswer, 'place' | 'tokens'> | undefined>
   /** The text of a kept answer; undefined where this key has none of that id. */
   answer(keyId: string, id: string): Promise<string | undefined>
   /** The items that the model was given for it, in turns: those of the conversation before it, then its own. */
@@ -35,7 +37,7 @@ type Options = {
   turns: Turns
   /** A write has failed: the answer goes out all the same, and cannot be referred to. */
   failed: (cause: unknown) => void
-  /** Whether a client may go on from an answer at another node. */
+  /** See `Recall`. */
   isShared?: boolean
 }
 
@@ -185,13 +187,14 @@ export const createRecall = ({ answers, bounds, turns, failed, isShared = false 
         ? keeping(keyId, previous, [], stageInput(stage, input))
         : keeping(keyId, previous, input, Promise.resolve(undefined))
     },
-    place(keyId, id, account) {
-      places.push({ keyId, id, account })
+    isShared,
+    place(place) {
+      places.push(place)
       if (places.length === 1) setTimeout(() => void writePlaces(), isShared ? AWAITED_MS : PLACES_MS).unref()
       return isShared ? written.promise : undefined
     },
     flush: writePlaces,
-    placeOf: async (keyId, id) => (await answers().find(keyId, id))?.place,
+    placeOf: (keyId, id) => answers().find(keyId, id),
     async answer(keyId, id) {
       const found = await answers().find(keyId, id)
       if (found === undefined || found.place !== undefined) return undefined

@@ -34,7 +34,7 @@ const STAGE = `
     INSERT INTO kept_pieces (answer, part, at, text) SELECT answer.row, pieces.part, pieces.at, pieces.text FROM answer, pieces)
   SELECT row FROM answer`
 
-/** $1: what was staged, $4: bytes beside that, $5: now, $6: key, $7: id, $8: previous, $9: place, $10: items. */
+/** $1: what was staged, $4: bytes beside that, $5: now, $6: key, $7: id, $8: previous, $9: items. */
 const KEEP = `
   WITH soon AS (SELECT ${SOON}),
   earlier AS (
@@ -50,12 +50,12 @@ const KEEP = `
     FROM earlier, size WHERE c.row = earlier.row RETURNING c.row),
   conversation AS (SELECT row FROM fresh UNION ALL SELECT row FROM used),
   made AS (
-    INSERT INTO kept_answers (conversation, key_id, id, previous, place, created_at, bytes)
-    SELECT conversation.row, $6::text, $7::text, $8::text, $9::text, $5::bigint, size.bytes FROM conversation, size
+    INSERT INTO kept_answers (conversation, key_id, id, previous, created_at, bytes)
+    SELECT conversation.row, $6::text, $7::text, $8::text, $5::bigint, size.bytes FROM conversation, size
     WHERE $1::bigint IS NULL RETURNING row),
   completed AS (
     UPDATE kept_answers a
-    SET conversation = conversation.row, key_id = $6::text, id = $7::text, previous = $8::text, place = $9::text,
+    SET conversation = conversation.row, key_id = $6::text, id = $7::text, previous = $8::text,
       created_at = $5::bigint, bytes = size.bytes
     FROM conversation, size WHERE a.row = $1::bigint RETURNING a.row),
   answer AS (SELECT row FROM made UNION ALL SELECT row FROM completed),
@@ -63,10 +63,28 @@ const KEEP = `
   added AS (
     INSERT INTO kept_pieces (answer, part, at, text) SELECT answer.row, pieces.part, pieces.at, pieces.text FROM answer, pieces),
   items AS (
-    INSERT INTO kept_items (id, key_id, answer) SELECT i.id, $6::text, answer.row FROM answer, unnest($10::text[]) AS i (id)
+    INSERT INTO kept_items (id, key_id, answer) SELECT i.id, $6::text, answer.row FROM answer, unnest($9::text[]) AS i (id)
     ORDER BY 1 ON CONFLICT (id, key_id) DO UPDATE SET answer = excluded.answer)
   INSERT INTO kept_totals AS t (key_id, bytes)
   SELECT k.id, size.bytes FROM answer, size, unnest(ARRAY['', $6::text]) AS k (id) ORDER BY 1
+  ON CONFLICT (key_id) DO UPDATE SET bytes = t.bytes + excluded.bytes RETURNING t.key_id AS "keyId", t.bytes`
+
+/** Many at once, each a conversation of its own. $1: keys, $2: ids, $3: places, $4: tokens, $5: now, $6: bytes of each. */
+const PLACE = `
+  WITH soon AS (SELECT ${SOON}),
+  told AS (
+    SELECT p.key_id, p.id, p.place, p.tokens, row_number() OVER (PARTITION BY p.key_id ORDER BY p.number) AS nth
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS p (key_id, id, place, tokens, number)),
+  fresh AS (
+    INSERT INTO kept_conversations (key_id, used_at, bytes)
+    SELECT told.key_id, $5::bigint, $6::bigint FROM soon, told RETURNING row, key_id),
+  conversations AS (SELECT row, key_id, row_number() OVER (PARTITION BY key_id ORDER BY row) AS nth FROM fresh),
+  answers AS (
+    INSERT INTO kept_answers (conversation, key_id, id, place, tokens, created_at, bytes)
+    SELECT c.row, told.key_id, told.id, told.place, told.tokens, $5::bigint, $6::bigint
+    FROM told JOIN conversations c USING (key_id, nth) ORDER BY nth)
+  INSERT INTO kept_totals AS t (key_id, bytes)
+  SELECT k.id, count(*) * $6::bigint FROM told, unnest(ARRAY['', told.key_id]) AS k (id) GROUP BY 1 ORDER BY 1
   ON CONFLICT (key_id) DO UPDATE SET bytes = t.bytes + excluded.bytes RETURNING t.key_id AS "keyId", t.bytes`
 
 /** Forgets a conversation, unless another node is doing so. Returns the totals that are left; none: there was none. */
@@ -121,7 +139,7 @@ const SWEEP_CONVERSATIONS = `
   RETURNING 1 AS one`
 
 const FOUND = `
-  SELECT a.row, a.id, a.previous, a.place, a.conversation, c.used_at AS "usedAt"
+  SELECT a.row, a.id, a.previous, a.place, a.tokens, a.conversation, c.used_at AS "usedAt"
   FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
 const BY_ID = `${FOUND} WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`
 const BY_ITEM = `
@@ -140,6 +158,7 @@ type Row = {
   id: string
   previous: string | null
   place: string | null
+  tokens: number | null
   conversation: number
   usedAt: number
 }
@@ -174,35 +193,42 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
     const left = most - pieces - answers
     return pieces + answers + (left > 0 ? (await query(SWEEP_CONVERSATIONS, [left])).length : 0)
   }
-  /** Forgets what is past the bounds, oldest first: so many conversations at most. */
-  const bound = async (keyId: string, known: readonly Total[], { perKey, total }: Bounds): Promise<void> => {
+  /** Forgets what is past the bounds, oldest first: so many conversations at most. Returns the totals that are left. */
+  const bound = async (
+    keyId: string,
+    known: readonly Total[],
+    { perKey, total }: Bounds,
+  ): Promise<readonly Total[]> => {
     let totals = known
     for (let dropped = 0; dropped < FORGOTTEN_AT_ONCE; dropped++) {
       const bytesOf = (id: string): number => totals.find((each) => each.keyId === id)?.bytes ?? 0
       const isKeyFull = bytesOf(keyId) > perKey
-      if (!isKeyFull && bytesOf('') <= total) return
+      if (!isKeyFull && bytesOf('') <= total) return totals
       const left = await rows(isKeyFull ? DROP_OF_KEY : DROP_OF_ALL, isKeyFull ? [keyId] : [])
-      if (left.length === 0) return
+      if (left.length === 0) return totals
       totals = [...left, ...totals.filter((each) => !left.some((other) => other.keyId === each.keyId))]
     }
+    return totals
+  }
+  const owe = async (more: number): Promise<void> => {
+    owed += more
+    if (owed < PAID_AT) return
+    const due = owed
+    owed = 0
+    await sweep(due)
   }
   const keep = async (
-    { keyId, id, previous, items, place }: NewAnswer & { place?: string },
+    { keyId, id, previous, items }: NewAnswer,
     pieces: readonly Piece[],
     bounds: Bounds,
     staged?: number,
   ): Promise<boolean> => {
     const { parts, texts, bytes } = piecesOf(pieces)
-    const told = [keyId, id, previous ?? null, place ?? null, [...new Set(items)]]
+    const told = [keyId, id, previous ?? null, [...new Set(items)]]
     const totals = await rows(KEEP, [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told])
     if (totals.length === 0) return false
     await bound(keyId, totals, bounds)
-    owed += pieces.length + OWED
-    if (owed >= PAID_AT) {
-      const due = owed
-      owed = 0
-      await sweep(due)
-    }
+    await owe(pieces.length + OWED)
     return true
   }
 
@@ -215,7 +241,12 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
     },
     keep: (answer, pieces, bounds, staged) => keep(answer, pieces, bounds, staged),
     async place(places, bounds) {
-      for (const { keyId, id, account } of places) await keep({ keyId, id, items: [], place: account }, [], bounds)
+      const keys = places.map(({ keyId }) => keyId)
+      const told = [places.map(({ id }) => id), places.map(({ account }) => account)]
+      const tokens = places.map((place) => place.tokens ?? null)
+      let totals: readonly Total[] = await rows(PLACE, [keys, ...told, tokens, clock(), ANSWER_BYTES])
+      for (const keyId of new Set(keys)) totals = await bound(keyId, totals, bounds)
+      await owe(places.length * OWED)
     },
     find: async (keyId, id) => foundIn((await query<Row>(BY_ID, [keyId, id]))[0]),
     withItem: async (keyId, itemId) => foundIn((await query<Row>(BY_ITEM, [keyId, itemId]))[0]),
@@ -246,4 +277,9 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
 }
 
 const foundIn = (row: Row | undefined): Found | undefined =>
-  row && { ...row, previous: row.previous ?? undefined, place: row.place ?? undefined }
+  row && {
+    ...row,
+    previous: row.previous ?? undefined,
+    place: row.place ?? undefined,
+    tokens: row.tokens ?? undefined,
+  }

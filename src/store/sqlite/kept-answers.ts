@@ -6,15 +6,15 @@ import {
   type AnswerStore,
   type Bounds,
   type KeptAnswer,
-  type NewAnswer,
   type Part,
   type Piece,
+  type Written,
 } from '../../ledger/kept-answers.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { AtOnce } from './patient.ts'
 
 const FOUND = `
-  SELECT a.row, a.id, a.previous, a.place, a.conversation, c.used_at AS usedAt
+  SELECT a.row, a.id, a.previous, a.place, a.tokens, a.conversation, c.used_at AS usedAt
   FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
 const NEW_CONVERSATION = 'INSERT INTO kept_conversations (key_id, used_at) VALUES (?, ?) RETURNING row'
 const NEW_ANSWER = 'INSERT INTO kept_answers (created_at) VALUES (?) RETURNING row'
@@ -22,7 +22,8 @@ const ADD_PIECE = 'INSERT INTO kept_pieces (answer, part, at, text) VALUES (?, ?
 const NEXT_PIECE = 'SELECT coalesce(max(at) + 1, 0) AS at FROM kept_pieces WHERE answer = ? AND part = ?'
 const GROW = 'UPDATE kept_answers SET bytes = bytes + ? WHERE row = ? RETURNING bytes'
 const COMPLETE = `
-  UPDATE kept_answers SET conversation = ?, key_id = ?, id = ?, previous = ?, place = ?, created_at = ? WHERE row = ?`
+  UPDATE kept_answers SET conversation = ?, key_id = ?, id = ?, previous = ?, place = ?, tokens = ?, created_at = ?
+  WHERE row = ?`
 const ADD_ITEM = 'INSERT OR REPLACE INTO kept_items (id, key_id, answer) VALUES (?, ?, ?)'
 const USED = 'UPDATE kept_conversations SET bytes = bytes + ?, used_at = max(used_at, ?) WHERE row = ?'
 const ADD_TOTAL = `
@@ -34,6 +35,7 @@ type Row = {
   id: string
   previous: string | null
   place: string | null
+  tokens: number | null
   conversation: number
   usedAt: number
 }
@@ -68,7 +70,10 @@ export const createKeptAnswers = (
   const addPiece = db.query<null, [number, Part, number, string]>(ADD_PIECE)
   const nextPiece = db.query<{ at: number }, [number, Part]>(NEXT_PIECE)
   const grow = db.query<{ bytes: number }, [number, number]>(GROW)
-  const complete = db.query<null, [number, string, string, string | null, string | null, number, number]>(COMPLETE)
+  const complete = db.query<
+    null,
+    [number, string, string, string | null, string | null, number | null, number, number]
+  >(COMPLETE)
   const addItem = db.query<null, [string, string, number]>(ADD_ITEM)
   const used = db.query<null, [number, number, number]>(USED)
   const addTotal = db.query<null, [string, number]>(ADD_TOTAL)
@@ -174,7 +179,7 @@ export const createKeptAnswers = (
   }
 
   const keep = (
-    { keyId, id, previous, items, place }: NewAnswer & { place?: string },
+    { keyId, id, previous, items, place, tokens }: Written,
     pieces: readonly Piece[],
     bounds: Bounds,
     staged?: number,
@@ -186,7 +191,7 @@ export const createKeptAnswers = (
     const row = staged ?? rowOf(newAnswer.get(now))
     const added = addPieces(row, pieces) + ANSWER_BYTES
     const bytes = grow.get(added, row)?.bytes ?? added
-    complete.run(conversation, keyId, id, previous ?? null, place ?? null, now, row)
+    complete.run(conversation, keyId, id, previous ?? null, place ?? null, tokens ?? null, now, row)
     for (const item of items) addItem.run(item, keyId, row)
     used.run(bytes, now, conversation)
     countBytes(keyId, bytes)
@@ -209,7 +214,8 @@ export const createKeptAnswers = (
     keep: (answer, pieces, bounds, staged) => write(() => keep(answer, pieces, bounds, staged)),
     place: (places, bounds) =>
       write(() => {
-        for (const { keyId, id, account } of places) keep({ keyId, id, items: [], place: account }, [], bounds)
+        for (const { keyId, id, account, tokens } of places)
+          keep({ keyId, id, items: [], place: account, tokens }, [], bounds)
       }),
     find: (keyId, id) => foundIn(byId.get(id, keyId)),
     withItem: (keyId, itemId) => foundIn(byItem.get(itemId, keyId)),
@@ -245,7 +251,14 @@ export const createKeptAnswers = (
 const recordsIn = (bytes: number): number => Math.ceil(bytes / 1024) + 4
 
 const foundIn = (row: Row | null): Found | undefined =>
-  row === null ? undefined : { ...row, previous: row.previous ?? undefined, place: row.place ?? undefined }
+  row === null
+    ? undefined
+    : {
+        ...row,
+        previous: row.previous ?? undefined,
+        place: row.place ?? undefined,
+        tokens: row.tokens ?? undefined,
+      }
 
 const rowOf = (made: { row: number } | null): number => {
   if (made === null) throw new Error('the database returned no row')

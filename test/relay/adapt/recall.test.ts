@@ -246,12 +246,46 @@ describe.each(STORES)('%s', (_, makeStore) => {
     const answers = makeStore()
     const recall = recallOn(answers)
     answers.place([{ keyId: 'k', id: 'resp_p', account: 'vendor_b/second' }], ROOMY)
-    expect([await recall.placeOf('k', 'resp_p'), await recall.placeOf('other', 'resp_p')]).toEqual([
-      'vendor_b/second',
-      undefined,
-    ])
+    expect((await recall.placeOf('k', 'resp_p'))?.place).toBe('vendor_b/second')
+    expect(await recall.placeOf('other', 'resp_p')).toBeUndefined()
     expect(await isKnown(recall, 'k', continuing('p'))).toBe(false)
     expect(await recall.answer('k', 'resp_p')).toBeUndefined()
+  })
+
+  test('what such an answer came to is known with it, as it was told last, of many that are told together', async () => {
+    const recall = recallOn(makeStore())
+    const account = 'vendor_b/second'
+    for (const keyId of ['k', 'l', 'k'])
+      for (const id of ['resp_p', 'resp_q']) recall.place({ keyId, id, account, tokens: undefined })
+    recall.place({ keyId: 'l', id: 'resp_q', account, tokens: 7 })
+    recall.place({ keyId: 'k', id: 'resp_p', account, tokens: 5_500 })
+    await recall.flush()
+    const told = async (keyId: string, id: string) => (await recall.placeOf(keyId, id))?.tokens
+    expect(
+      await Promise.all([told('k', 'resp_p'), told('k', 'resp_q'), told('l', 'resp_p'), told('l', 'resp_q')]),
+    ).toEqual([5_500, undefined, undefined, 7])
+    recall.place({ keyId: 'k', id: 'resp_p', account, tokens: 6 })
+    await recall.flush()
+    expect(await told('k', 'resp_p')).toBe(6)
+  })
+
+  test('places count as answers do within the bounds of a key and of all', async () => {
+    const recall = recallOn(makeStore(), { perKey: 3 * ANSWER_BYTES, total: 5 * ANSWER_BYTES })
+    const place = async (keyId: string, ...ids: string[]): Promise<void> => {
+      for (const id of ids) recall.place({ keyId, id, account: 'vendor_b/one' })
+      await recall.flush()
+    }
+    const known = (keyId: string, ...ids: string[]): Promise<boolean[]> =>
+      Promise.all(ids.map(async (id) => (await recall.placeOf(keyId, id)) !== undefined))
+    await place('quiet', 'q')
+    await place('busy', 'a', 'b')
+    await place('busy', 'c', 'd', 'e')
+    expect((await known('busy', 'a', 'b', 'c', 'd', 'e')).filter(Boolean)).toHaveLength(3)
+    expect(await known('busy', 'a', 'b')).toEqual([false, false])
+    expect(await known('quiet', 'q')).toEqual([true])
+    await place('third', 't', 'u')
+    expect(await known('third', 't', 'u')).toEqual([true, true])
+    expect(await known('quiet', 'q')).toEqual([false])
   })
 })
 

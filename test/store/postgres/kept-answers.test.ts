@@ -40,6 +40,14 @@ describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', 
           turn % 2 === 0 ? tight : WIDE,
           staged,
         )
+        if (turn % 8 === 0) {
+          const places = [keyId, 'key_0', keyId, 'key_4'].map((key) => ({
+            keyId: key,
+            id: `${id}_${key}`,
+            account: 'p/a',
+          }))
+          await node.answers.place(places, tight)
+        }
         if (turn % 5 === 0) await node.answers.forget(keyId, `resp_${made - 3}`)
         if (turn % 7 === 0) await node.answers.prune(0, tight, 2)
         if (turn % 6 === 0) await node.answers.sweep(3)
