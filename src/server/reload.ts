@@ -1,20 +1,10 @@
 // Applies a changed configuration while the server runs: new exchanges see it, those in flight end as they began.
 
+import { FIXED } from '../config/fixed.ts'
 import type { Reloaded } from '../config/reloaded.ts'
 import type { SettingName } from '../config/settings.ts'
 import type { Config } from '../config.ts'
 import { type Gateway, setBudget, takeOver } from '../gateway.ts'
-
-/** What cannot change while the server listens and has its store open, with its path in the configuration file. */
-const FIXED = {
-  listen: 'listen',
-  workers: 'workers',
-  adminListen: 'admin.listen',
-  dataDir: 'data',
-  store: 'store',
-  limitsStore: 'limits_store',
-  timeZone: 'time_zone',
-} as const
 
 /** Members that are not in the file itself, or in no file. */
 type Derived = 'file' | 'brands' | 'calendar' | 'warnings' | 'written' | 'accountSources' | 'extend' | 'sealKeys'

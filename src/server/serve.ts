@@ -1,5 +1,6 @@
 // A configured server from start to stop: store, gateway, listener, and draining.
 
+import { fixedOf } from '../config/fixed.ts'
 import { adminOriginOf } from '../config/origin.ts'
 import type { Reloaded } from '../config/reloaded.ts'
 import type { Config } from '../config.ts'
@@ -188,8 +189,7 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
       const reloaded = await reload(gateway, current, next)
       await gateway.workers?.tell()
       // Changes that need a restart are not applied, and are reported again the next time.
-      const { listen, workers, adminListen, dataDir, store: place, limitsStore, timeZone, calendar } = current
-      current = { ...next, listen, workers, adminListen, dataDir, store: place, limitsStore, timeZone, calendar }
+      current = { ...next, ...fixedOf(current) }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
