@@ -559,6 +559,19 @@ test('a tool that must be called is still asked for where a refusal names nothin
   ])
 })
 
+test('log probabilities are still asked for where a refusal names nothing', async () => {
+  serve = () => refusal('Bad Request')
+  const { post } = await of('responses')
+  const [client, body] = inChat({ logprobs: true, temperature: 0.3 })
+  await post(PATHS[client], body)
+  const sent = provider.requests.map(({ text }) => JSON.parse(text))
+  expect(sent.map((one) => [one.temperature, one.include])).toEqual([
+    [0.3, ['reasoning.encrypted_content', 'message.output_text.logprobs']],
+    [undefined, ['reasoning.encrypted_content', 'message.output_text.logprobs']],
+    [undefined, ['reasoning.encrypted_content', 'message.output_text.logprobs']],
+  ])
+})
+
 test('what its vendor is to keep, and at what price it answers, is left out last where a refusal names nothing', async () => {
   serve = () => refusal('Bad Request')
   const { post } = await of('responses')

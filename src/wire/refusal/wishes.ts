@@ -2,7 +2,7 @@
 // such members, and how the request is asked again where a refusal names one.
 
 import type { Remedy } from '../../errors.ts'
-import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../ir/wire.ts'
 import { isSearchType } from '../tools/web-search.ts'
 import { type Place, valueAt } from './member-path.ts'
@@ -96,7 +96,8 @@ const SEARCHES: Wish = { path: 'tools.*', remedy: 'no-web-search', when: isSearc
 
 const RESPONSES: Wish[] = [
   ...users('user', 'safety_identifier'),
-  ...leftOut(...LABELS, 'temperature', 'top_p', 'truncation', 'client_metadata', 'include', 'text.verbosity'),
+  ...leftOut(...LABELS, 'temperature', 'top_p', 'truncation', 'client_metadata', 'text.verbosity'),
+  { path: 'include', when: (value) => !asList(value).includes('message.output_text.logprobs') },
   { path: 'reasoning.effort', remedy: 'other-effort' },
   { path: 'reasoning.summary', remedy: 'no-summary' },
   { path: 'reasoning', remedy: 'no-thinking' },
