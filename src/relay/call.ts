@@ -107,5 +107,9 @@ const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayEr
   return withRefusal(told, body)
 }
 
-/** Some servers refuse a request for a stream with an event in place of a body. */
-const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '')
+/** Some servers refuse a request for a stream with an event in place of a body, and frameworks what they cannot read in plain text. */
+const errorIn = (text: string): unknown =>
+  parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '') ?? (SAYS_NOTHING.test(text) ? undefined : text)
+
+/** Nothing, or a page, as proxies answer with. */
+const SAYS_NOTHING = /^\s*(?:$|<)/

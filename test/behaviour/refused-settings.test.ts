@@ -572,6 +572,37 @@ test('log probabilities are still asked for where a refusal names nothing', asyn
   ])
 })
 
+const inPlainText = (text: string, status: number): Script => ({
+  ...{ status, headers: { 'content-type': 'text/plain; charset=utf-8' } },
+  steps: [text],
+})
+const DESERIALIZED = 'Failed to deserialize the JSON body into the target type'
+const PAGE = '<html><head><title>400 Bad Request</title></head><body>temperature is not supported</body></html>'
+
+/** How many requests it takes, how the client is answered, and what is listed. */
+test.each<[string, number, [number, number, string | null]]>([
+  ['temperature is not supported by this model', 400, [2, 200, 'temperature']],
+  [
+    `${DESERIALIZED}: unknown field \`temperature\`, expected one of \`model\` at line 1 column 30`,
+    422,
+    [2, 200, 'temperature'],
+  ],
+  ['Bad Request\n', 400, [2, 200, 'temperature']],
+  ["This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens.", 400, [1, 400, null]],
+  ['404 page not found', 404, [1, 502, null]],
+  ['', 400, [1, 502, null]],
+  [PAGE, 400, [1, 502, null]],
+])('a refusal in plain text is read as any other, and a page is not: %s', async (text, status, due) => {
+  serve = ({ temperature }) =>
+    temperature === undefined ? json(ANSWERS['chat-completions']) : inPlainText(text, status)
+  const { post } = await of('chat-completions')
+  const [client, body] = inMessages({ temperature: 0.3 })
+  const answer = await post(PATHS[client], body)
+  const told = await answer.text()
+  expect([provider.requests.length, answer.status, answer.headers.get('x-gateway-dropped')]).toEqual(due)
+  if (text !== '') expect(told).not.toContain(text.trim())
+})
+
 test('what its vendor is to keep, and at what price it answers, is left out last where a refusal names nothing', async () => {
   serve = () => refusal('Bad Request')
   const { post } = await of('responses')
