@@ -3,6 +3,7 @@
 import { type Alerts, createAlerts } from './alerts/alerts.ts'
 import { createFailures, type Failures } from './alerts/failures.ts'
 import { createCatalogue } from './catalogue/catalogue.ts'
+import { fixedOf } from './config/fixed.ts'
 import type { ReloadAnswer } from './config/reloaded.ts'
 import { createSettings, gatewayBudget, type Settings, zoneIn } from './config/settings.ts'
 import type { Config } from './config.ts'
@@ -354,12 +355,11 @@ export const noteZone = async ({
 /** Goes by another configuration from now on: new exchanges see it. Settings that admins have changed override it. */
 export const takeOver = (gateway: Gateway, next: Config): void => {
   const { config, settings, health } = gateway
-  const { limits, ...kept } = config
-  const { listen, workers, adminListen, dataDir, store, limitsStore, timeZone, calendar } = kept
+  const { limits } = config
+  const fixed = fixedOf(config)
   for (const target of changedAccounts(config, next)) health.forget(target)
   // The same objects are kept, since others hold references to them.
-  Object.assign(config, next, { limits: Object.assign(limits, next.limits) })
-  Object.assign(config, { listen, workers, adminListen, dataDir, store, limitsStore, timeZone, calendar })
+  Object.assign(config, next, fixed, { limits: Object.assign(limits, next.limits) })
   settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
 }
