@@ -1,6 +1,6 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
-import { totalTokens } from '../ir/usage.ts'
+import { lengthOf } from './adapt/continued.ts'
 import type { End } from './background/watched.ts'
 import type { Ended, Exchange } from './exchange.ts'
 import { callsTold } from './meter.ts'
@@ -53,8 +53,7 @@ export const settle = (
     trail: exchange.attempts,
     dropped: exchange.dropped,
   })
-  // Its thoughts are no part of what follows it.
-  const length = outcome === 'done' ? totalTokens(usage) - (usage.reasoning ?? 0) : undefined
+  const length = outcome === 'done' ? lengthOf(usage) : undefined
   if (exchange.answerId !== undefined && length !== undefined)
     relay.continued.remember(exchange.key.id, exchange.answerId, length)
   const placed = placeAnswer(relay, exchange, target, length)

@@ -1,6 +1,7 @@
 // How long the conversations are that providers keep: a request that continues an answer by its id brings all of it, and
 // says nothing of it itself.
 
+import { totalTokens, type Usage } from '../../ir/usage.ts'
 import { type Known, onceKnown } from '../../lib/known.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { answerKey, previousAnswerOf } from '../affinity.ts'
@@ -8,6 +9,9 @@ import type { ClientBody } from '../client-body.ts'
 
 /** How many answers are remembered. A request that continues one that is forgotten counts for what it says itself. */
 const MAX_REMEMBERED = 20_000
+
+/** What an answer and its prompt bring to a request that continues it. Its thoughts are no part of what follows it. */
+export const lengthOf = (usage: Usage): number => totalTokens(usage) - (usage.reasoning ?? 0)
 
 export type Continued = {
   /** The body, its estimate raised by what the answer that it continues and its prompt came to. */

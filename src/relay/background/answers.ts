@@ -9,11 +9,13 @@ import { CODECS } from '../../wire/index.ts'
 import { malformedAnswer } from '../../wire/pass.ts'
 import { type AnswerState, answerStateOf } from '../../wire/responses/background.ts'
 import { callsInAnswer } from '../../wire/tools/server-calls.ts'
+import { lengthOf } from '../adapt/continued.ts'
 import { ANSWER_BYTES, readText } from '../answer-text.ts'
 import { type Caller, call } from '../call.ts'
 import type { Exchange, Metered } from '../exchange.ts'
 import { targetName } from '../health.ts'
 import { meterWhole, NO_USAGE } from '../meter.ts'
+import { placeAnswer } from '../route.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
 import type { End, Open, Watched } from './watched.ts'
@@ -92,7 +94,18 @@ export const refreshAnswer = async (
   if (state === undefined) throw malformedAnswer()
   const watched = relay.background.watched.get(answer.exchangeId)
   if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, { state, body: read.body })
+  else if (state === 'done') await noteLength(relay, about, read.body)
   return read
+}
+
+/** Another process watches it, and hears of its end with its next poll: who has read it here may go on from it before. */
+const noteLength = async (relay: Relay, { target, answer }: About, body: JsonObject): Promise<void> => {
+  const usage = CODECS.responses.readUsage(body)?.usage
+  if (usage === undefined) return
+  const { id, keyId } = answer
+  const length = lengthOf(usage)
+  relay.continued.remember(keyId, id, length)
+  if (await isOpen(relay, answer)) await placeAnswer(relay, { key: { id: keyId }, answerId: id }, target, length)
 }
 
 /** Cancels an answer that has not ended and settles its exchange. Throws GatewayError. */

@@ -95,6 +95,15 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
   const tell = (message: FromOwner, but?: Worker): void => {
     for (const worker of workers.values()) if (worker !== but) worker.channel.send(message)
   }
+  const { continued } = gateway
+  // Of what is made in the background the owner hears first.
+  gateway.continued = {
+    ...continued,
+    remember(keyId, answerId, tokens) {
+      tell({ what: 'continues', keyId, answerId, tokens })
+      continued.remember(keyId, answerId, tokens)
+    },
+  }
   const state = () => ({
     changes: store.keys.changes(),
     catalogue: gateway.catalogue,
