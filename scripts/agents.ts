@@ -155,6 +155,8 @@ const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: { folder: { type: 'string' }, write: { type: 'boolean', default: false } },
 })
+const unknown = wanted.filter((name) => !Object.hasOwn(DRIVES, name))
+if (unknown.length > 0) throw new Error(`not known: ${unknown.join(', ')}; ${Object.keys(DRIVES).join('; ')}`)
 
 /** Where their programs are. */
 const installAgents = (folder: string): string[] => {

@@ -21,6 +21,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { folder: { type: 'string' }, write: { type: 'boolean', default: false } },
 })
+const unknown = positionals.filter((name) => !LANGUAGES.some((one) => one.name === name))
+if (unknown.length > 0)
+  throw new Error(`not known: ${unknown.join(', ')}; ${LANGUAGES.map(({ name }) => name).join(', ')}`)
 const root = values.folder === undefined ? mkdtempSync(join(tmpdir(), 'sluice-clients-')) : resolve(values.folder)
 mkdirSync(root, { recursive: true })
 
