@@ -134,10 +134,10 @@ export const createMembers = ({ orm, changes: { change }, ring, ofBudgets, refre
         const before = await byId(tx, id)
         if (patch.name !== undefined) await requireFree(tx, patch.name, id)
         const steppedDown = patch.role === 'member' && before.role === 'admin'
-        if (steppedDown && before.passwordHash !== null) await requireAdmin(tx, id)
         if (budget !== undefined) await ofBudgets.put(budgetOf('member', id), budget, changing)
         if (patch.teamId != null) await requireTeam(tx, patch.teamId)
         if (Object.keys(patch).length === 0) return toMember(before)
+        if (steppedDown && before.passwordHash !== null) await requireAdmin(tx, id)
         const after = toMember(await set(tx, id, patch))
         await note('member.update', id, auditedMember(toMember(before)), auditedMember(after))
         if (steppedDown) await endMade(changing, id)
