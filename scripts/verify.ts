@@ -10,8 +10,8 @@ const steps: [string, () => Promise<number>][] = [
   ['install', install],
   ['lint', () => bun(['x', '--bun', 'biome', 'check', '.'])],
   ['types', () => bun(['run', '--bun', 'typecheck'])],
-  // Those of several processes start the compiled file.
-  ['tests', () => bun([...TEST, '--path-ignore-patterns=test/growth/**'])],
+  // Whole servers and pages are tested by the compiled file alone.
+  ['tests', () => bun([...TEST, '--path-ignore-patterns=test/{growth,chaos,dashboard/page}/**'])],
   ['build', () => bun(['scripts/build.ts'])],
   ['same bytes', () => bun(['scripts/reproducible.ts', BINARY.SLUICE_BINARY])],
   ['binary', () => bun([...TEST, 'test/binary', 'test/dashboard', 'test/chaos', 'test/money/killed.test.ts'], BINARY)],
