@@ -67,9 +67,15 @@ const inParts = (pieces: readonly Uint8Array[]): ReadableStream => {
   const source: Bun.DirectUnderlyingSource = {
     type: 'direct',
     async pull(to) {
+      let given = 0
       for (const piece of pieces) {
         for (let at = 0; at < piece.byteLength; at += PART_BYTES) {
-          to.write(piece.subarray(at, at + PART_BYTES))
+          const part = piece.subarray(at, at + PART_BYTES)
+          to.write(part)
+          given += part.byteLength
+          // Of a body in many small pieces each would be a write of its own.
+          if (given < PART_BYTES) continue
+          given = 0
           await to.flush()
         }
       }
