@@ -21,8 +21,8 @@ import { createTags } from '../../ledger/tags.ts'
 import type { Calendar } from '../../lib/calendar.ts'
 import type { Known } from '../../lib/known.ts'
 import { picturesText, toolsOf } from '../exchange-texts.ts'
+import { type Counted, countedIn, type EnteredRow, enteredVerdict } from '../rows/entered.ts'
 import { type Client, troubleOf } from './client.ts'
-import { type Counted, countedIn, type EnteredRow, enteredVerdict } from './ledger/entered.ts'
 import { endedRow, jsonOf, leftOpenOf, type ReservationRow } from './ledger/rows.ts'
 
 type BooksOptions = {

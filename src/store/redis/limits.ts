@@ -4,11 +4,11 @@
 import type { Key, Keys, RateLimits } from '../../keys/key.ts'
 import { limitsOf } from '../../ledger/limits.ts'
 import type { Ask, SharedNode, Verdict } from '../../ledger/shared.ts'
-import { enteredVerdict, sumsOf } from '../postgres/ledger/entered.ts'
+import { enteredVerdict, sumsOf } from '../rows/entered.ts'
 import type { Window, Windows } from './windows.ts'
 
 /** Whether any node says that the limits are counted in the database for now, so that all count in one place. */
-export type Switch = {
+type Switch = {
   /** Says so, for some seconds. */
   raise(): Promise<void>
   isRaised(): Promise<boolean>

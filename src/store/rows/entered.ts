@@ -1,10 +1,10 @@
 // What a request at the door is told by the windows of its key.
 
-import type { Key, RateLimits } from '../../../keys/key.ts'
-import { unknownKey } from '../../../keys/secret.ts'
-import type { Limited, LimitState } from '../../../ledger/limit-headers.ts'
-import { limitReached, limitsOf, tooManyAtOnce } from '../../../ledger/limits.ts'
-import { toShared, type Verdict } from '../../../ledger/shared.ts'
+import type { Key, RateLimits } from '../../keys/key.ts'
+import { unknownKey } from '../../keys/secret.ts'
+import type { Limited, LimitState } from '../../ledger/limit-headers.ts'
+import { limitReached, limitsOf, tooManyAtOnce } from '../../ledger/limits.ts'
+import { toShared, type Verdict } from '../../ledger/shared.ts'
 
 /**
  * `now`: milliseconds since the epoch. `requests`, `tokens`: what counts, with the last second in which some did. The arrays go
