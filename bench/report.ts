@@ -207,8 +207,8 @@ export const circumstances = ({
     : 'processes not pinned to cores.') +
   (environment === undefined ? '' : ` Set in the environment: ${environment}.`)
 
-/** docs/benchmarks.md. */
-export const document = (figures: Figures): string => `# Benchmarks
+/** docs/benchmarks.md. `peers`: what other gateways took, as `bun run peers --write` left it. */
+export const document = (figures: Figures, peers: string): string => `# Benchmarks
 
 Written by \`${figures.command}\`; do not edit. ${circumstances(figures)}
 
@@ -261,6 +261,13 @@ incomplete, is told and left out. CPU time needs the process's id, and counts wh
 \`\`\`
 bun run peers --gateway name=sluice,port=8080,key=KEY,messages=vendorA-sonnet-5,chat=vendorB-5.5,pid=PID --gateway name=…
 \`\`\`
+
+${peers.trim()}
+
+CPU time is that of all processes of a gateway, and nothing is pinned: gateways, client and provider share the cores. LiteLLM
+ran as one process without a database, Portkey by Bun, which has no accounts of its own: neither keeps books in this.
+"–" is a case that it refuses or answers with another text. \`bun bench/bare-proxy.ts http://127.0.0.1:9100\` is the bare
+proxy; what it does not translate is left out.
 
 ## What one body costs everyone else
 

@@ -37,6 +37,7 @@ import { circumstances, document, tables } from './report.ts'
 import { measureWorkers } from './workers.ts'
 
 const ROOT = join(import.meta.dir, '..')
+const PEERS = join(ROOT, 'bench', 'peers', 'seen.md')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
 const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'workers', 'translation', 'nodes'] as const
 /** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
@@ -266,7 +267,7 @@ try {
     flags.against === undefined &&
     flags.only === undefined &&
     flags.gateway === BINARY
-  if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
+  if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures, await Bun.file(PEERS).text()))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

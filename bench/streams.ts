@@ -13,6 +13,7 @@ const DRAIN_MS = 10_000
 const OPEN_MS = 10_000
 /** Opening many streams at once is a burst of its own: what it left behind is past by then. */
 const SETTLE_MS = 500
+const CLOSING = /^connection: close/im
 
 /** The bytes of a request, head and body. */
 const requestBytes = (ask: Ask): Buffer => {
@@ -94,7 +95,15 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
       let bytes = 0
       let tail = ''
       let sent = 0
+      // A server may end a connection with an answer: the next one is asked for on another.
+      let last = false
+      let over = false
       const next = (): void => {
+        if (over) {
+          connection.close()
+          start().catch((error) => fail(String(error)))
+          return
+        }
         bytes = 0
         tail = ''
         sent = microseconds()
@@ -106,6 +115,7 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
           status(head) {
             const why = refuse(head)
             if (why) fail(why)
+            last = CLOSING.test(head)
           },
           body(piece) {
             bytes += piece.length
@@ -115,6 +125,7 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
             if (bytes < complete.bytes || !tail.trimEnd().endsWith(complete.tail)) {
               return fail(`incomplete answer: ${bytes} bytes ending in ${JSON.stringify(tail)}`)
             }
+            over = last
             const now = microseconds()
             if (now <= deadline) {
               load.answers += 1
@@ -126,7 +137,7 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
             if (busy === 0) finish()
           },
         },
-        (why) => fail(why),
+        (why) => over || fail(why),
       )
       open.push(connection)
       next()

@@ -1,8 +1,10 @@
 // `bun run peers`: gateways of any make side by side, on this machine, with the cases of the bench. Each runs already and
 // calls the provider that this starts: docs/benchmarks.md says how.
 //   --provider-port 9100                 where the provider listens: http://127.0.0.1:9100 (vendor_a), …/v1 (vendor_b)
-//   --gateway name=…,port=…,key=…,messages=MODEL,chat=MODEL[,pid=…]    again for each; with its pid, CPU and memory are told
+//   --gateway name=…,port=…,key=…,messages=MODEL,chat=MODEL[,own=MODEL][,pid=…][,headers=NAME:VALUE;…]
+//                                        again for each; with its pid, CPU and memory are told
 //   --only a,c   --rounds N   --window MS   --json
+//   --write    keeps the table, with its date, for docs/benchmarks.md
 
 import { parseArgs } from 'node:util'
 import { askOf, CASES, type Case, MODEL_A, MODEL_B, MODEL_OWN, probe, type Question } from '../cases.ts'
@@ -27,19 +29,46 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '5' },
     window: { type: 'string', default: '2000' },
     json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 })
 
-/** `models`: its names for those of the cases. */
-type Peer = { name: string; port: number; key: string; models: Record<string, string | undefined>; pid?: number }
+/** `models`: its names for those of the cases. `headers`: what it wants told with each request. */
+type Peer = {
+  name: string
+  port: number
+  key: string
+  models: Record<string, string | undefined>
+  headers: Record<string, string>
+  pid?: number
+}
+
+/** The two sides of the first `by`. */
+const halves = (text: string, by: string): [string, string] => {
+  const at = text.indexOf(by)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + by.length)]
+}
 
 const peerOf = (text: string): Peer => {
-  const told = new Map(text.split(',').map((part) => part.split(/=(.*)/s) as [string, string]))
+  const told = new Map(text.split(',').map((part) => halves(part, '=')))
   const [name, port, key, pid] = ['name', 'port', 'key', 'pid'].map((member) => told.get(member))
   if (name === undefined || !Number(port)) throw new Error(`--gateway ${text}: expected at least name=…,port=…`)
   const [messages, chat, own] = ['messages', 'chat', 'own'].map((member) => told.get(member))
   const models = { [MODEL_A]: messages, [MODEL_B]: chat, [MODEL_OWN]: own }
-  return { name, port: Number(port), key: key ?? '', models, ...(pid === undefined ? {} : { pid: Number(pid) }) }
+  const headers = Object.fromEntries(
+    (told.get('headers') ?? '')
+      .split(';')
+      .map((one) => halves(one, ':'))
+      .filter(([header]) => header !== ''),
+  )
+  return {
+    name,
+    port: Number(port),
+    key: key ?? '',
+    models,
+    headers,
+    ...(pid === undefined ? {} : { pid: Number(pid) }),
+  }
 }
 
 const sum = (pid: number | undefined, read: (pid: number) => number): number =>
@@ -53,6 +82,8 @@ const questionFor = ({ question }: Case, { models }: Peer): Question | undefined
   return { ...question, body: question.body.replace(`"model":"${model}"`, `"model":${JSON.stringify(own)}`) }
 }
 
+const SEEN = new URL('seen.md', import.meta.url)
+
 type Entrant = { peer: Peer; ask: Ask; complete: Completeness; rates: number[]; costs: number[] }
 type Result = { case: string; gateway: string; perSecond?: number; cpuUs?: number; reason?: string }
 
@@ -62,7 +93,8 @@ const measureCase = async (one: Case, peers: Peer[], provider: Provider, generat
   for (const peer of peers) {
     const question = questionFor(one, peer)
     if (question === undefined) continue
-    const ask = askOf(question, peer.port, peer.key)
+    const asked = askOf(question, peer.port, peer.key)
+    const ask = { ...asked, headers: { ...asked.headers, ...peer.headers } }
     try {
       const [complete] = await probe(question, ask, provider)
       entrants.push({ peer, ask, complete, rates: [], costs: [] })
@@ -128,6 +160,7 @@ try {
   for (const one of CASES) if (chosen(one.id)) results.push(...(await measureCase(one, peers, provider, generator)))
   if (flags.json) console.log(JSON.stringify(results, null, 2))
   else console.log(table(results, peers))
+  if (flags.write) await Bun.write(SEEN, `${new Date().toISOString().slice(0, 10)}:\n\n${table(results, peers)}\n`)
   for (const { case: id, gateway, reason } of results)
     if (reason !== undefined) console.error(`${gateway}, case ${id}: ${reason}`)
 } catch (error) {
