@@ -3,6 +3,7 @@
 
 import { unavailable } from '../errors.ts'
 import type { Key, Keys, RateLimits } from '../keys/key.ts'
+import { createRecent } from '../lib/recent.ts'
 import { PATIENCE_MS } from '../store/patience.ts'
 import { costOf, type Prices } from './cost.ts'
 import { wholeCounts } from './figures.ts'
@@ -10,7 +11,7 @@ import type { SoFar } from './journal.ts'
 import type { Ledger, Reservation, ReserveAsk, Resumed, Settlement } from './ledger.ts'
 import { type Limited, limitHeaders } from './limit-headers.ts'
 import { type GatewayLimits, isLimited, type Ticket, UNLIMITED } from './limits.ts'
-import { type Ask, fromShared, type SharedNode, type SharedReserve, type Verdict } from './shared.ts'
+import { type Ask, type AskOf, fromShared, type SharedNode, type SharedReserve, type Verdict } from './shared.ts'
 import type { Timers } from './writer.ts'
 
 type NodeOptions = {
@@ -86,7 +87,7 @@ export const createNodeLedger = ({
 }: NodeOptions): NodeLedger => {
   const open = new Map<string, Open>()
   const progress = new Map<string, SoFar>()
-  const told = new Map<string, Limited>()
+  const told = createRecent<string, Limited>(MOST_TOLD)
   /** Requests that come in with their reservation, which is not asked for yet. */
   const entering = new Set<string>()
   let queue: Item[] = []
@@ -197,16 +198,13 @@ export const createNodeLedger = ({
     })
 
   const remember = (keyId: string, { limits }: Verdict): void => {
-    if (limits === undefined) return
-    told.delete(keyId)
-    told.set(keyId, limits)
-    if (told.size > MOST_TOLD) for (const [oldest] of told) if (told.delete(oldest)) break
+    if (limits !== undefined) told.set(keyId, limits)
   }
   const headersOf = (keyId: string, wire: Parameters<typeof limitHeaders>[1]): Record<string, string> =>
     limitHeaders(told.get(keyId) ?? {}, wire, clock())
 
   const ticketOf = (id: string, key: Key): Ticket => {
-    let left: Extract<Ask, { do: 'leave' }> | undefined
+    let left: AskOf<'leave'> | undefined
     const leave = (refund: boolean): void => {
       if (entering.delete(id)) return
       if (left !== undefined) {

@@ -33,6 +33,8 @@ export type Ask =
   /** Counts its tokens in the key's window, too. */
   | { do: 'settle'; id: string; settlement: Settlement }
 
+export type AskOf<D extends Ask['do']> = Extract<Ask, { do: D }>
+
 /**
  * `limits`: how the key's limits stand now, where it has any. `again`: nothing was decided, and why: its key has changed
  * since the client was authenticated, or the least that its prompt takes has to be known.

@@ -5,6 +5,7 @@ export type Recent<Key, Value> = {
   get(key: Key): Value | undefined
   /** The entry becomes the newest. Past the bound, the oldest is forgotten. */
   set(key: Key, value: Value): void
+  delete(key: Key): boolean
 }
 
 export const createRecent = <Key, Value>(most: number): Recent<Key, Value> => {
@@ -21,5 +22,6 @@ export const createRecent = <Key, Value>(most: number): Recent<Key, Value> => {
       const oldest = entries.keys().next()
       if (!oldest.done) entries.delete(oldest.value)
     },
+    delete: (key) => entries.delete(key),
   }
 }

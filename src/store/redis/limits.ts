@@ -3,7 +3,7 @@
 
 import type { Key, Keys, RateLimits } from '../../keys/key.ts'
 import { limitsOf } from '../../ledger/limits.ts'
-import type { Ask, SharedNode, Verdict } from '../../ledger/shared.ts'
+import type { Ask, AskOf, SharedNode, Verdict } from '../../ledger/shared.ts'
 import { enteredVerdict, sumsOf } from '../rows/entered.ts'
 import type { Window, Windows } from './windows.ts'
 
@@ -107,8 +107,8 @@ export const createLimitsElsewhere = (options: Options): LimitsElsewhere => {
     }
   }
 
-  type Enter = Extract<Ask, { do: 'enter' }>
-  type Leave = Extract<Ask, { do: 'leave' }>
+  type Enter = AskOf<'enter'>
+  type Leave = AskOf<'leave'>
 
   const enterBooks = async (asks: readonly Enter[]): Promise<Verdict[]> => {
     const verdicts = await books.carry(asks)
