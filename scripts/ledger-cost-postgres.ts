@@ -45,7 +45,9 @@ const limits = values.limited ? { rpm: 1e9, tpm: 1e12, concurrency: 1e6 } : {}
 const ids: string[] = []
 for (let i = 0; i < Number(values.keys); i++)
   ids.push(await addKey(ledger.admin, { tokensTotal: 1e12, ownerId: 'mem_a', ...limits }))
-if (values.budgets) for (const budget of ['member:mem_a', 'gateway']) await addBudget(ledger.admin, budget, 'usd', 1e12)
+if (values.budgets)
+  for (const budget of ['member:mem_a', 'gateway'])
+    await addBudget(ledger.admin, { id: budget, unit: 'usd', amount: 1e12 })
 const nodes: PgNode[] = []
 for (let i = 0; i < Number(values.nodes); i++)
   nodes.push(await ledger.node(counting === undefined ? {} : { limits: elsewhere }))

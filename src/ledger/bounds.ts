@@ -46,14 +46,15 @@ export const quotaOf = (key: Key, held: number, calendar: Calendar): Bound => ({
 })
 
 /** `nameOf`: what the owner is called; asked for the words of a refusal alone. */
-// biome-ignore lint/complexity/useMaxParams: once for every budget of every request
-export const boundOf = (
-  budget: Budget,
-  held: number,
-  per: Per,
-  calendar: Calendar,
-  nameOf: (id: BudgetId) => string | undefined,
-): Bound => ({
+type Budgeted = {
+  budget: Budget
+  held: number
+  per: Per
+  calendar: Calendar
+  nameOf(id: BudgetId): string | undefined
+}
+
+export const boundOf = ({ budget, held, per, calendar, nameOf }: Budgeted): Bound => ({
   left: budget.amount - usedOf(budget),
   held,
   per,

@@ -98,8 +98,8 @@ export const createLedger = ({
   const bound = (budget: Budget, per = NO_PRICE): Bound => {
     const of = heldOf.get(budget.id) ?? NOTHING
     return budget.unit === 'usd'
-      ? boundOf(budget, of.microUsd, per, calendar, journal.nameOf)
-      : boundOf(budget, of.tokens, TOKENS, calendar, journal.nameOf)
+      ? boundOf({ budget, held: of.microUsd, per, calendar, nameOf: journal.nameOf })
+      : boundOf({ budget, held: of.tokens, per: TOKENS, calendar, nameOf: journal.nameOf })
   }
 
   /** Charges the key and has the settlement written. */

@@ -8,8 +8,9 @@ import type { Resumed } from '../../../src/ledger/ledger.ts'
 import { createNodeLedger, type NodeLedger } from '../../../src/ledger/node.ts'
 import type { Timers } from '../../../src/ledger/writer.ts'
 import { UTC } from '../../../src/lib/calendar.ts'
-import { type Books, createBooks, type Timing } from '../../../src/store/postgres/books.ts'
+import { type Books, createBooks } from '../../../src/store/postgres/books.ts'
 import { type Client, createClient } from '../../../src/store/postgres/client.ts'
+import type { Timing } from '../../../src/store/postgres/ledger/options.ts'
 import { migrate } from '../../../src/store/postgres/migrate.ts'
 import type { LimitsElsewhere } from '../../../src/store/redis/limits.ts'
 import { newKey } from '../../store/support.ts'
@@ -104,7 +105,9 @@ export const addKey = async (client: Client, given: Partial<NewKey> = {}): Promi
   return id
 }
 
-export const addBudget = (client: Client, id: string, unit: 'usd' | 'tokens', amount: number, warnAt = [80, 100]) =>
+type NewBudget = { id: string; unit: 'usd' | 'tokens'; amount: number; warnAt?: number[] }
+
+export const addBudget = (client: Client, { id, unit, amount, warnAt = [80, 100] }: NewBudget) =>
   client.query(`INSERT INTO budgets (id, unit, amount, warn_at, since, version) VALUES ($1, $2, $3, $4, 1, 1)`, [
     id,
     unit,

@@ -158,9 +158,9 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const ledger = await newLedger()
       const id = await addKey(ledger.admin, { ownerId: 'mem_a' })
       const other = await addKey(ledger.admin, { ownerId: 'mem_b' })
-      await addBudget(ledger.admin, `key:${id}`, 'usd', 1_000_000)
-      await addBudget(ledger.admin, 'member:mem_a', 'tokens', 1_000)
-      await addBudget(ledger.admin, 'gateway', 'usd', 10_000, [10, 50])
+      await addBudget(ledger.admin, { id: `key:${id}`, unit: 'usd', amount: 1_000_000 })
+      await addBudget(ledger.admin, { id: 'member:mem_a', unit: 'tokens', amount: 1_000 })
+      await addBudget(ledger.admin, { id: 'gateway', unit: 'usd', amount: 10_000, warnAt: [10, 50] })
       const [a, b] = [await ledger.node(), await ledger.node()]
       const first = await reserve(a, id, { inputEstimate: 100, outputCap: 300 })
       // Of 10,000 µUSD the first takes 100 of a prompt at 6.25 and 300 at 25; of 1,875 the second's prompt leaves 1,250.
@@ -202,7 +202,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
     test('less is held once less will do', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
-      await addBudget(ledger.admin, `key:${id}`, 'usd', 1_000_000)
+      await addBudget(ledger.admin, { id: `key:${id}`, unit: 'usd', amount: 1_000_000 })
       const node = await ledger.node()
       const reservation = await reserve(node, id, { inputEstimate: 100, outputCap: 900 })
       node.ledger.narrow(reservation, 300)
@@ -324,7 +324,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
     test('but says how it ended after all: its own figures replace the estimate, once', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
-      await addBudget(ledger.admin, 'gateway', 'tokens', 1_000_000)
+      await addBudget(ledger.admin, { id: 'gateway', unit: 'tokens', amount: 1_000_000 })
       const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
       const [one, other] = [await reserve(a, id, { inputEstimate: 100 }), await reserve(a, id, { inputEstimate: 100 })]
       await endLease(ledger, a)
@@ -359,7 +359,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
     test('and is heard while it is being settled by another, too', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
-      await addBudget(ledger.admin, 'gateway', 'tokens', 1_000_000)
+      await addBudget(ledger.admin, { id: 'gateway', unit: 'tokens', amount: 1_000_000 })
       const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
       const [one, other] = [await reserve(a, id, { inputEstimate: 100 }), await reserve(a, id, { inputEstimate: 100 })]
       await endLease(ledger, a)
@@ -526,8 +526,9 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const ids = await Promise.all(
         Array.from({ length: 50 }, (_, i) => addKey(ledger.admin, { ownerId: `mem_${i % 3}` })),
       )
-      for (const member of [0, 1, 2]) await addBudget(ledger.admin, `member:mem_${member}`, 'usd', 1e9)
-      await addBudget(ledger.admin, 'gateway', 'tokens', 1e9)
+      for (const member of [0, 1, 2])
+        await addBudget(ledger.admin, { id: `member:mem_${member}`, unit: 'usd', amount: 1e9 })
+      await addBudget(ledger.admin, { id: 'gateway', unit: 'tokens', amount: 1e9 })
       const nodes = await Promise.all([ledger.node(), ledger.node(), ledger.node()])
       expect(await load(nodes, ids, 60, 12)).toBe(0)
       const [row] = await ledger.admin.query(

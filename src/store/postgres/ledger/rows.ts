@@ -64,13 +64,10 @@ const usageOf = ({ input, cache_read, cache_write, output, reasoning }: Reservat
   return usage
 }
 
+type How = { counted: boolean; alone: boolean; calendar: Pick<Calendar, 'hourOf' | 'dayOf'> }
+
 /** `counted`: its tokens count in the windows of its key. `alone`: its node did not say this. */
-export const endedRow = (
-  ended: Omit<SettledExchange, 'leftAfter'>,
-  counted: boolean,
-  alone: boolean,
-  { hourOf, dayOf }: Pick<Calendar, 'hourOf' | 'dayOf'>,
-) => {
+export const endedRow = (ended: Omit<SettledExchange, 'leftAfter'>, { counted, alone, calendar }: How) => {
   const { open, settlement: how, endedAt, costMicroUsd, feesMicroUsd, rawUsage } = ended
   const { input, cacheRead, cacheWrite, output, reasoning } = how.usage
   return {
@@ -87,7 +84,7 @@ export const endedRow = (
     ...{ trail: trailOf(how.trail), dropped: droppedOf(how.dropped), server_tools: toolsOf(how.serverTools) },
     ...{ tokens: Math.min(totalTokens(how.usage), Number.MAX_SAFE_INTEGER), counted, alone },
     // Of an exchange that this node does not know of, its row alone says where it counts.
-    ...(open.keyId === '' ? {} : { hour: hourOf(open.startedAt), day: dayOf(open.startedAt) }),
+    ...(open.keyId === '' ? {} : { hour: calendar.hourOf(open.startedAt), day: calendar.dayOf(open.startedAt) }),
     ...(open.budgets.length === 0 ? {} : { budgets: JSON.stringify(open.budgets) }),
   }
 }

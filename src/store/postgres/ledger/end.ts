@@ -1,0 +1,128 @@
+// What ends: exchanges that are settled, and requests that leave.
+
+import type { OpenExchange, SettledExchange } from '../../../ledger/journal.ts'
+import { isLimited } from '../../../ledger/limits.ts'
+import { clamped, endOf } from '../../../ledger/settled.ts'
+import type { AskOf, Verdict } from '../../../ledger/shared.ts'
+import { troubleOf } from '../client.ts'
+import type { Held, Holding } from './held.ts'
+import type { Terms } from './options.ts'
+import { endedRow, jsonOf } from './rows.ts'
+
+/** `held` undefined: this node knows nothing of it. `end` undefined: it was written before. */
+export type Ended = { id: string; held: Held | undefined; end: Omit<SettledExchange, 'leftAfter'> | undefined }
+
+type Ask = AskOf<'settle' | 'leave'>
+/** Requests that leave. */
+type Left = { left: string[]; refunded: string[] }
+type Ending = { ended: readonly Ended[]; leaving: Left }
+const NOBODY: Left = { left: [], refunded: [] }
+
+const END = "SELECT sluice_end($1::text[], $2, $3::text[], $4::text[], '{}', '{}')"
+
+export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
+  const { say, keys, clock, prices, calendar, defaults, countsTokens, onSettled, onFailure, onRefused } = terms
+
+  const leave = ({ left, refunded }: Left): Promise<unknown> =>
+    say("SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])", [left, refunded])
+
+  const endedOf = (asks: readonly AskOf<'settle'>[]): Ended[] =>
+    asks.map(({ id, settlement }) => {
+      const held = running.get(id) ?? doubtful.get(id)
+      const open = held?.open ?? unknownOpen(id)
+      return { id, held, end: endOf(open, settlement, held?.prices ?? prices(), clock()) }
+    })
+
+  const forget = ({ id, settlement }: AskOf<'settle'>, { held, end }: Ended): void => {
+    doubtful.delete(id)
+    if (held !== undefined && end !== undefined && running.delete(id))
+      onSettled({ open: held.open, settlement, costMicroUsd: end.costMicroUsd })
+  }
+
+  const isCounted = (keyId: string): boolean => {
+    const key = keys.get(keyId)
+    return key !== undefined && isLimited(key, defaults) && countsTokens()
+  }
+
+  const params = ({ ended, leaving: { left, refunded } }: Ending, alone = false): unknown[] => {
+    const rows = ended.flatMap(({ end }) => (end === undefined ? [] : [end]))
+    const json = jsonOf(rows.map((end) => endedRow(end, { counted: isCounted(end.open.keyId), alone, calendar })))
+    return [ended.map(({ id }) => id), json, left, refunded]
+  }
+
+  /** Returns the ids of those that are written, or were before. */
+  const write = async (ended: readonly Ended[], { alone = false, leaving = NOBODY } = {}): Promise<Set<string>> => {
+    try {
+      await say(END, params({ ended, leaving }, alone))
+      return new Set(ended.map(({ id }) => id))
+    } catch (cause) {
+      const [only] = ended
+      if (troubleOf(cause) !== 'refused' || only === undefined) {
+        onFailure(cause)
+        return new Set()
+      }
+      if (leaving !== NOBODY) {
+        await leave(leaving)
+        return write(ended, { alone })
+      }
+      if (ended.length > 1) {
+        const half = Math.ceil(ended.length / 2)
+        const first = await write(ended.slice(0, half), { alone })
+        return new Set([...first, ...(await write(ended.slice(half), { alone }))])
+      }
+      const { id, end } = only
+      onRefused(id, cause)
+      if (end === undefined || only.held === undefined || 'replaces' in end) return new Set([id])
+      const price = only.held.prices(end.settlement.model ?? end.open.model)
+      return write([{ ...only, end: clamped({ ...end, leftAfter: undefined }, price) }], { alone })
+    }
+  }
+
+  const endingOf = (asks: readonly Ask[]): Ending => {
+    const leaving: Left = { left: [], refunded: [] }
+    for (const ask of asks) if (ask.do === 'leave') (ask.refund ? leaving.refunded : leaving.left).push(ask.id)
+    return { ended: endedOf(asks.filter((ask) => ask.do === 'settle')), leaving }
+  }
+
+  /** Most leave as what they asked for ends, and are told of together: by one statement, which locks a key once. */
+  const end = async (asks: readonly Ask[], { ended, leaving } = endingOf(asks)): Promise<Verdict[]> => {
+    if (ended.length === 0) {
+      await leave(leaving)
+      return asks.map(() => ({}))
+    }
+    return heard(asks, ended, await write(ended, { leaving }))
+  }
+
+  /** Who leaves is said again with whatever was not heard. */
+  const heard = (asks: readonly Ask[], ended: readonly Ended[], written: ReadonlySet<string>): Verdict[] => {
+    const byId = new Map(ended.map((one) => [one.id, one]))
+    const isWhole = ended.every(({ id }) => written.has(id))
+    return asks.map((ask) => {
+      if (ask.do === 'leave') return isWhole ? {} : { lost: true }
+      const one = byId.get(ask.id)
+      if (one === undefined || !written.has(ask.id)) return { lost: true }
+      forget(ask, one)
+      return {}
+    })
+  }
+
+  return {
+    write,
+    end: (asks: readonly Ask[]): Promise<Verdict[]> => end(asks),
+    /** To be written with another statement, which has `params` first; or by itself where that was in the way. */
+    along(asks: readonly Ask[]) {
+      const ending = endingOf(asks)
+      return {
+        params: () => params(ending),
+        written: () => heard(asks, ending.ended, new Set(ending.ended.map(({ id }) => id))),
+        alone: () => end(asks, ending),
+      }
+    },
+  }
+}
+
+/** Of one that this node does not know of: what its row says stands. */
+const unknownOpen = (exchangeId: string): OpenExchange => ({
+  ...{ row: 0, exchangeId, keyId: '', model: '', wire: 'messages', stream: false, startedAt: 0, inputEstimate: 0 },
+  ...{ reserved: 0, reservedMicroUsd: 0, budgets: [] },
+})

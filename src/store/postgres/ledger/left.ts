@@ -1,0 +1,79 @@
+// What nobody else will settle: exchanges of nodes that are gone, reservations that were granted without being heard of, and
+// answers that go on without their node.
+
+import type { Reservation, Resumed, Settlement } from '../../../ledger/ledger.ts'
+import { endOf, lastKnown } from '../../../ledger/settled.ts'
+import type { AskOf, Verdict } from '../../../ledger/shared.ts'
+import type { createEnding, Ended } from './end.ts'
+import type { Held, Holding } from './held.ts'
+import type { Terms } from './options.ts'
+import { leftOpenOf, type ReservationRow } from './rows.ts'
+
+/** Of what a node has left, at once. */
+const SWEPT = 500
+
+type Parts = { holding: Holding; write: ReturnType<typeof createEnding>['write'] }
+
+export const createLeft = (terms: Terms, { holding: { running, asking }, write }: Parts) => {
+  const { client, node, clock, prices, timing, takeOver, onSettled } = terms
+
+  const settleLeft = async (id: string, { open, soFar, prices: by }: Held): Promise<void> => {
+    const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate, pictures } = open
+    const reservation: Reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined, tag: open.tag }
+    const held: Held = { open, soFar, prices: by, per: undefined }
+    running.set(id, held)
+    const left: Resumed = { reservation, model, wire, stream, inputEstimate, ...soFar, pictures }
+    if (await takeOver(left)) return
+    const settlement: Settlement = {
+      ...lastKnown(left),
+      ...{ status: 500, totalMs: Math.max(0, clock() - startedAt) },
+    }
+    const end = endOf(open, settlement, by, clock())
+    const written = await write([{ id, held, end }], { alone: true })
+    // What could not be written is left to whoever sweeps next, or to the net.
+    running.delete(id)
+    if (written.has(id)) onSettled({ open, settlement, costMicroUsd: end.costMicroUsd })
+  }
+
+  return {
+    async letGo(asks: readonly AskOf<'let-go'>[]): Promise<Verdict[]> {
+      for (const { id } of asks) {
+        const held = running.get(id)
+        if (held !== undefined) await settleLeft(id, held)
+      }
+      return asks.map(() => ({}))
+    },
+
+    /** Of nodes that are gone; returns how much that was. */
+    async sweep(): Promise<number> {
+      const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
+      await Promise.all(
+        rows.map((row) => {
+          const { usage, serverTools, ...open } = leftOpenOf(row)
+          return settleLeft(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
+        }),
+      )
+      return rows.length
+    },
+
+    /** What this node was granted without hearing of it is given back. */
+    async net(olderThanMs = timing.netMs + timing.reserveMs): Promise<number> {
+      const rows = await client.query<ReservationRow>(
+        'SELECT * FROM reservations WHERE node = $1 AND started_at < $2',
+        [node, clock() - olderThanMs],
+      )
+      const unheard = rows.filter(({ id }) => !running.has(id) && !asking.has(id))
+      const ended = unheard.map((row): Ended => {
+        const { usage, ...open } = leftOpenOf(row)
+        const known = Object.keys(usage).length > 0 ? usage : {}
+        const settlement: Settlement = {
+          ...{ outcome: 'failed', usage: known, estimated: false, status: 503, errorCode: 'service_unavailable' },
+          ...{ attempts: 0, totalMs: 0 },
+        }
+        return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
+      })
+      if (ended.length > 0) await write(ended)
+      return ended.length
+    },
+  }
+}

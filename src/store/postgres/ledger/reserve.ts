@@ -1,0 +1,206 @@
+// Reservations: what is granted the database decides, and whether a request gets less is decided here by what it tells.
+
+import { GatewayError, unavailable } from '../../../errors.ts'
+import { requireInForce } from '../../../keys/status.ts'
+import { admit } from '../../../ledger/admission.ts'
+import { TOKENS } from '../../../ledger/bounds.ts'
+import { mostPer } from '../../../ledger/settled.ts'
+import { type AskOf, type SharedReserve, toShared, type Verdict } from '../../../ledger/shared.ts'
+import { troubleOf } from '../client.ts'
+import type { Holding } from './held.ts'
+import type { Lease } from './lease.ts'
+import type { Terms } from './options.ts'
+import { jsonOf } from './rows.ts'
+import type { Standing } from './standing.ts'
+import { createNodeTags } from './tags.ts'
+import { heldOf, LATER, lateInput, microUsdOf, reservationOf, type Wish, wishRow } from './wish.ts'
+
+type ReservedRow = {
+  at: number
+  said: string
+  reserved: number | null
+  lefts: (number | null)[]
+  helds: (number | null)[]
+}
+type Answer = ReservedRow | { said: 'refused'; cause: unknown }
+
+/** What is written with the first statement that asks for reservations; `tell`: whether it was. */
+export type Along = { params(): unknown[]; tell(isWritten: boolean): void }
+
+/** How often a request that gets less is asked for again, where others were faster. */
+const MOST_ROUNDS = 8
+/** Between two tries after one of which nothing was heard. */
+const PAUSE_MS = 50
+
+const RESERVE = 'SELECT * FROM sluice_reserve($1, $2::text[], $3::text[], $4::text[], $5)'
+const TURN = `
+  SELECT * FROM sluice_turn($1::text[], $2, $3::text[], $4::text[], $5, $6::text[], $7::text[], $8::text[], $9)`
+
+export const createReserving = (terms: Terms, parts: { holding: Holding; lease: Lease; standing: Standing }) => {
+  const { client, node, keys, budgets, clock, prices, timing, onFailure, onRefused } = terms
+  const { lease, standing } = parts
+  const { running, asking, doubtful } = parts.holding
+  const tagOf = createNodeTags(terms)
+
+  const wishOf = async (id: string, asked: SharedReserve): Promise<Wish | Verdict> => {
+    const key = await standing.keyOf(asked.keyId)
+    if (keys.versionOf(asked.keyId) > asked.keysSeen) return { again: 'key' }
+    requireInForce(key, clock())
+    const inForce = prices()
+    const counted = budgets.of(key)
+    const per = counted.length === 0 ? undefined : mostPer(asked, inForce)
+    const startedAt = clock()
+    return {
+      ...{ id, key, asked, counted, per, prices: inForce, startedAt, tried: [], alone: undefined, unknown: false },
+      tag: asked.tag === undefined ? undefined : await tagOf(key.id, asked.tag, startedAt),
+      admitted: admit([], lateInput(asked)),
+    }
+  }
+
+  const askFor = (wishes: readonly Wish[], deadlineMs: number, along?: Along): Promise<ReservedRow[]> => {
+    const ofKeys = new Set<string>()
+    const ofBudgets = new Set<string>()
+    for (const { key, counted } of wishes) {
+      ofKeys.add(key.id)
+      for (const budget of counted) ofBudgets.add(budget.id)
+    }
+    const rows = wishes.map((wish, i) => wishRow(wish, i + 1))
+    for (const { tried, admitted } of wishes) tried.push(admitted)
+    const asked = [node, wishes.map(({ id }) => id), [...ofKeys], [...ofBudgets], jsonOf(rows)]
+    return along === undefined
+      ? client.query<ReservedRow>(RESERVE, asked, { deadlineMs })
+      : client.query<ReservedRow>(TURN, [...along.params(), ...asked], { deadlineMs })
+  }
+
+  /** What the database says of each; undefined where that is not known. */
+  const granted = async (wishes: readonly Wish[], until: number, first?: Along): Promise<(Answer | undefined)[]> => {
+    for (let along = first; ; along = undefined) {
+      try {
+        const rows = await askFor(wishes, Math.max(1, until - performance.now()), along)
+        along?.tell(true)
+        if (rows[0]?.said === 'fenced') {
+          if (performance.now() >= until) return wishes.map(() => undefined)
+          await lease.renew()
+          continue
+        }
+        const byAt = new Map(rows.map((row) => [row.at, row]))
+        return wishes.map((_, i) => byAt.get(i + 1))
+      } catch (cause) {
+        // It is written by itself: whatever was in the way is not its fault.
+        along?.tell(false)
+        const trouble = troubleOf(cause)
+        if (trouble === 'refused' && along !== undefined) continue
+        if (trouble === 'refused') return apart(wishes, until, cause)
+        if (trouble === 'unknown') for (const wish of wishes) wish.unknown = true
+        if (trouble === undefined || trouble === 'wrong') throw cause
+        onFailure(cause)
+        if (trouble !== 'unknown') return wishes.map(() => undefined)
+        if (performance.now() + PAUSE_MS >= until || lease.isOver()) return wishes.map(() => undefined)
+        await Bun.sleep(PAUSE_MS)
+      }
+    }
+  }
+
+  /** Without what the database refuses of it, by halves. */
+  const apart = async (wishes: readonly Wish[], until: number, cause: unknown): Promise<(Answer | undefined)[]> => {
+    if (wishes.length === 1) return [{ said: 'refused', cause }]
+    const half = Math.ceil(wishes.length / 2)
+    return [...(await granted(wishes.slice(0, half), until)), ...(await granted(wishes.slice(half), until))]
+  }
+
+  const decided = async (wish: Wish, answer: Answer, mayAsk: boolean): Promise<Verdict | 'again'> => {
+    if (answer.said === 'refused') {
+      onRefused(wish.id, 'cause' in answer ? answer.cause : undefined)
+      return { error: toShared(new GatewayError('internal_error', 'The gateway failed.', { retry: false })) }
+    }
+    if (!('at' in answer)) return lostOf(wish)
+    if (answer.said === 'ok') return begun(wish, answer.reserved ?? 0)
+    // The attempt of which nothing was heard may still be granted what this one was refused.
+    if (wish.unknown) return mayAsk ? 'again' : lostOf(wish)
+    if (answer.said === 'changed') return { again: 'key' }
+    if (answer.said === 'dead') return ofDead(wish)
+    return lessOf(wish, answer, mayAsk)
+  }
+
+  /** As much as is left for it, to be asked for in its turn. */
+  const lessOf = async (wish: Wish, answer: ReservedRow, mayAsk: boolean): Promise<Verdict | 'again'> => {
+    try {
+      const bounds = await standing.boundsOf(wish, answer)
+      wish.admitted = admit(bounds, lateInput(wish.asked))
+      const tokens = wish.admitted.input + wish.admitted.output
+      const microUsd = microUsdOf(wish, wish.admitted)
+      const isMore = bounds.some(({ left, per }) => (per === TOKENS ? tokens : microUsd) > left)
+      wish.alone = isMore ? answer.lefts : undefined
+      return mayAsk ? 'again' : { error: toShared(unavailable('is busy', { cause: 'others were faster each time' })) }
+    } catch (thrown) {
+      return thrown === LATER ? { again: 'least-input' } : { error: toShared(thrown) }
+    }
+  }
+
+  const ofDead = ({ key }: Wish): Verdict => {
+    try {
+      requireInForce(key, clock())
+      // It is not known here yet.
+      return { again: 'key' }
+    } catch (thrown) {
+      return { error: toShared(thrown) }
+    }
+  }
+
+  const begun = (wish: Wish, reserved: number): Verdict => {
+    const admitted = wish.tried.find(({ input, output }) => input + output === reserved) ?? wish.admitted
+    const held = heldOf(wish, admitted)
+    running.set(wish.id, held)
+    doubtful.delete(wish.id)
+    return { reservation: reservationOf(held.open, admitted.outputCap) }
+  }
+
+  const lostOf = (wish: Wish): Verdict => {
+    doubtful.set(wish.id, heldOf(wish, wish.admitted))
+    return { lost: true }
+  }
+
+  return async (asks: readonly AskOf<'reserve'>[], along?: Along): Promise<Verdict[]> => {
+    const verdicts = new Array<Verdict>(asks.length)
+    let wishes: { at: number; wish: Wish }[] = []
+    for (const [at, { id, ask }] of asks.entries()) {
+      const known = running.get(id)
+      const wished =
+        known === undefined ? await asVerdict(wishOf(id, ask)) : { reservation: reservationOf(known.open, undefined) }
+      if ('asked' in wished) wishes.push({ at, wish: wished })
+      else verdicts[at] = wished
+      asking.add(id)
+    }
+    try {
+      const until = performance.now() + timing.reserveMs
+      for (let round = 0; wishes.length > 0; round++) {
+        const answered = await granted(
+          wishes.map(({ wish }) => wish),
+          until,
+          round === 0 ? along : undefined,
+        )
+        const left: typeof wishes = []
+        for (const [i, { at, wish }] of wishes.entries()) {
+          const answer = answered[i]
+          const verdict = answer === undefined ? lostOf(wish) : await decided(wish, answer, round < MOST_ROUNDS)
+          if (verdict === 'again') left.push({ at, wish })
+          else verdicts[at] = verdict
+        }
+        wishes = left
+        if (left.some(({ wish }) => wish.unknown)) await Bun.sleep(PAUSE_MS)
+      }
+    } finally {
+      for (const { id } of asks) asking.delete(id)
+      along?.tell(false)
+    }
+    return verdicts
+  }
+}
+
+const asVerdict = async <T>(deciding: Promise<T>): Promise<T | Verdict> => {
+  try {
+    return await deciding
+  } catch (thrown) {
+    return { error: toShared(thrown) }
+  }
+}
