@@ -125,13 +125,15 @@ const launched = async (providerPort: number): Promise<{ launch: GatewayLaunch; 
 const kilobytes = (pid: number, name: string): number =>
   Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
 
-const measured = async (
-  launch: GatewayLaunch,
-  key: string,
-  bytes: Uint8Array<ArrayBuffer>,
-  packing: string,
-  model: string,
-): Promise<Pick<Row, 'status' | 'holdMs' | 'risen'>> => {
+type Measuring = { launch: GatewayLaunch; key: string; bytes: Uint8Array<ArrayBuffer>; packing: string; model: string }
+
+const measured = async ({
+  launch,
+  key,
+  bytes,
+  packing,
+  model,
+}: Measuring): Promise<Pick<Row, 'status' | 'holdMs' | 'risen'>> => {
   const { child, pid, port } = await startGateway(launch, 'any')
   const url = `http://127.0.0.1:${port}`
   const ask = async (body: Uint8Array<ArrayBuffer>, coding: string): Promise<number> => {
@@ -178,7 +180,7 @@ try {
       for (const packing of Object.keys(PACKINGS)) {
         if (!`${shape}, ${packing}, ${wire}`.includes(flags.only)) continue
         const bytes = new TextEncoder().encode(make(model))
-        const row = { shape, packing, wire, ...(await measured(launch, key, bytes, packing, model)) }
+        const row = { shape, packing, wire, ...(await measured({ launch, key, bytes, packing, model })) }
         rows.push(row)
         const over = row.holdMs > BARS.holdMs || row.risen > BARS.risen ? ' ←' : ''
         say(

@@ -175,12 +175,11 @@ const PACED_INTERVAL_MS = 50
 /** Twenty events a second warm a process slowly. */
 const WARM_WINDOWS = 3
 
+type Paced = { port: number; model: string; connections: number; windowMs: number }
+
 const pacedDelays = async (
   { generator, key }: Bench,
-  port: number,
-  model: string,
-  connections: number,
-  windowMs: number,
+  { port, model, connections, windowMs }: Paced,
 ): Promise<Delays> => {
   const ask = askOf(streamQuestion('chat-completions', model), port, key)
   const result = await generator.run({ kind: 'pace', ask, connections, windowMs })
@@ -200,7 +199,7 @@ export const measureDelay = async (
   const { pace, provider } = bench
   await provider.control({ mode: 'pace', intervalMs: PACED_INTERVAL_MS })
   const delaysOf = (port: number, model: string, windowMs: number): Promise<Delays> =>
-    pacedDelays(bench, port, model, PACED_STREAMS, windowMs)
+    pacedDelays(bench, { port, model, connections: PACED_STREAMS, windowMs })
   const round = async (windowMs: number) => ({
     bare: await delaysOf(bare.port, MODEL_B, windowMs),
     gateway: await delaysOf(gateway.port, MODEL_B, windowMs),
@@ -235,12 +234,15 @@ export const measureCrowd = async (bench: Bench): Promise<NonNullable<Figures['c
     for (let n = 0; n < 20; n++) await probe(question, ask, provider)
     const idleKb = await restingKb(gateway.pid)
     await provider.control({ mode: 'pace', intervalMs: CROWD_INTERVAL_MS })
-    const direct = await pacedDelays(bench, provider.port, MODEL_B, CROWD, windowMs)
+    const direct = await pacedDelays(bench, { port: provider.port, model: MODEL_B, connections: CROWD, windowMs })
     const samples: number[] = []
     const sampling = setInterval(() => samples.push(residentKb(gateway.pid)), 100)
-    const { p50Us, p99Us } = await pacedDelays(bench, gateway.port, MODEL_B, CROWD, windowMs).finally(() =>
-      clearInterval(sampling),
-    )
+    const { p50Us, p99Us } = await pacedDelays(bench, {
+      port: gateway.port,
+      model: MODEL_B,
+      connections: CROWD,
+      windowMs,
+    }).finally(() => clearInterval(sampling))
     await provider.control({ mode: 'answer' })
     const added = { p50Us: p50Us - direct.p50Us, p99Us: p99Us - direct.p99Us }
     return {

@@ -72,13 +72,12 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 const idIn = (path: string, chance: Chance): string =>
   path.replace(/\{id\}|:id/, () => encoded(chance.pick(['resp_1', '../x', 'x'.repeat(3_000), '\u0000', 'ខ្មែរ', "'"])))
 
+type Asked = { method: string; path: string; headers?: Record<string, string>; body?: Body | undefined }
+
 /** Sends one request by the runtime's own client, and reads its answer to the end, or leaves it. */
 const ask = async (
   { url, ...target }: Target,
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  body: Body | undefined,
+  { method, path, headers, body }: Asked,
   chance: Chance,
   counts: Counts,
 ): Promise<void> => {
@@ -117,15 +116,8 @@ const clientRequest = (target: Target, chance: Chance, counts: Counts): Promise<
   const key = chance.of(0.95) ? target.key : chance.text()
   const headers: Record<string, string> = chance.of(0.5) ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
   const query = chance.of(0.1) ? `?${encoded(chance.text())}=${encoded(chance.text())}` : ''
-  return ask(
-    target,
-    method,
-    idIn(path, chance) + query,
-    headers,
-    method === 'POST' ? bodyOf(path, chance) : undefined,
-    chance,
-    counts,
-  )
+  const body = method === 'POST' ? bodyOf(path, chance) : undefined
+  return ask(target, { method, path: idIn(path, chance) + query, headers, body }, chance, counts)
 }
 
 const adminRequest = (target: Target, chance: Chance, counts: Counts): Promise<void> => {
@@ -135,24 +127,17 @@ const adminRequest = (target: Target, chance: Chance, counts: Counts): Promise<v
     method === 'GET' && chance.of(0.5)
       ? `?${chance.pick(['limit', 'since', 'until', 'by', 'q'])}=${encoded(chance.text())}`
       : ''
-  return ask(
-    target,
-    method,
-    ADMIN_BASE + idIn(path, chance) + query,
-    {},
-    takesBody ? bodyOf('', chance) : undefined,
-    chance,
-    counts,
-  )
+  const body = takesBody ? bodyOf('', chance) : undefined
+  return ask(target, { method, path: ADMIN_BASE + idIn(path, chance) + query, body }, chance, counts)
 }
 
 const pageRequest = (target: Target, chance: Chance, counts: Counts): Promise<void> =>
   ask(
     target,
-    chance.pick(['GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']),
-    chance.pick(PAGES) + (chance.of(0.3) ? `/${encoded(chance.text())}` : ''),
-    {},
-    undefined,
+    {
+      method: chance.pick(['GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']),
+      path: chance.pick(PAGES) + (chance.of(0.3) ? `/${encoded(chance.text())}` : ''),
+    },
     chance,
     counts,
   )

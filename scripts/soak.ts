@@ -69,8 +69,11 @@ const askFor = (content: string): Ask => {
   }
 }
 
-/** One client for as long as a round lasts. `seen` takes the ids of the answers it was given. */
-const client = async (url: string, key: string, until: number, seen: Set<string>, counts: Counts): Promise<void> => {
+/** `seen` takes the ids of the answers it was given. */
+type Client = { url: string; key: string; until: number; seen: Set<string>; counts: Counts }
+
+/** One client for as long as a round lasts. */
+const client = async ({ url, key, until, seen, counts }: Client): Promise<void> => {
   while (performance.now() < until) {
     counts.asked++
     const leaves = chance(0.05)
@@ -185,7 +188,7 @@ const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
     const sampling = setInterval(() => void sample().catch(() => undefined), SAMPLE_MS)
     while (performance.now() < until) {
       const roundEnd = Math.min(until, performance.now() + ROUND_MS)
-      await Promise.all(Array.from({ length: WORKERS }, () => client(url, key, roundEnd, seen, counts)))
+      await Promise.all(Array.from({ length: WORKERS }, () => client({ url, key, until: roundEnd, seen, counts })))
       if (!values.short) await rest()
     }
     clearInterval(sampling)

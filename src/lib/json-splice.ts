@@ -106,7 +106,8 @@ const cutsOf = (text: Text, edits: readonly Edit[], once: Names = NONE, known?: 
   const cuts: Cut[] = []
   if (once !== NONE || edits.length > 0) {
     const outermost = known ?? readContainer(text.whole(), skipSpace(text.whole(), 0))
-    if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(text, outermost, once))
+    if (outermost !== undefined)
+      collect({ text, container: outermost, edits, depth: 0, cuts, removed: repeatsIn(text, outermost, once) })
   }
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
@@ -132,16 +133,18 @@ const repeatsIn = (text: Text, { slots }: Container, names: Names): Set<Slot> =>
   return new Set(slots.filter((slot) => last.get(slot.key) !== slot && names.has(slot.key, isContainer(slot))))
 }
 
-/** `removed`: the slots that are removed whatever the edits say. */
-// biome-ignore lint/complexity/useMaxParams: once for every container of a body that is edited
-const collect = (
-  text: Text,
-  { isObject, open, slots }: Container,
-  edits: readonly Edit[],
-  depth: number,
-  cuts: Cut[],
-  removed = new Set<Slot>(),
-): void => {
+/** `depth`: how many names of the edits' paths lead to the container. `removed`: the slots that go whatever the edits say. */
+type Collecting = {
+  text: Text
+  container: Container
+  edits: readonly Edit[]
+  depth: number
+  cuts: Cut[]
+  removed: Set<Slot>
+}
+
+const collect = ({ text, container, edits, depth, cuts, removed }: Collecting): void => {
+  const { isObject, open, slots } = container
   // Grouped by name, so that many edits of many elements take linear time.
   const wanted = new Map<string | number | undefined, Edit[]>()
   for (const edit of edits) {
@@ -163,7 +166,8 @@ const collect = (
     }
     if (deeper.length === 0 || removed.has(slot)) continue
     const inner = readContainer(text.whole(), slot.valueStart)
-    if (inner !== undefined) collect(text, inner, deeper, depth + 1, cuts)
+    if (inner === undefined) continue
+    collect({ text, container: inner, edits: deeper, depth: depth + 1, cuts, removed: new Set() })
   }
   const added: string[] = []
   for (const [key, absent] of wanted) {

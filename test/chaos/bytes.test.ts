@@ -46,8 +46,9 @@ const write = (socket: Socket, ...pieces: Bytes[]): void => {
   for (const piece of pieces) socket.write(piece)
 }
 /** An answer of these bytes with its length. */
-const sized = (socket: Socket, stream: boolean, body: Bytes, lines: string[] = [], status?: string): void =>
+const sized = (socket: Socket, stream: boolean, body: Bytes, { lines = [], status }: Head = {}): void =>
   write(socket, head(stream, [`Content-Length: ${bytes(body).length}`, ...lines], status), body)
+type Head = { lines?: string[]; status?: string }
 /** Writes on and on, as long as anyone is there. */
 const endless = (socket: Socket, piece: () => string): void => {
   const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(piece())), 10)
@@ -63,7 +64,7 @@ const ask = async (story: Story, stream: boolean) => {
 const packed = (coding: string, pack: (text: Uint8Array) => Uint8Array): [string, (stream: boolean) => Plays] => [
   `is packed by ${coding}`,
   (stream) => (socket, story) =>
-    sized(socket, stream, pack(bytes(bodyOf(story, stream))), [`Content-Encoding: ${coding}`]),
+    sized(socket, stream, pack(bytes(bodyOf(story, stream))), { lines: [`Content-Encoding: ${coding}`] }),
 ]
 
 const READ: [string, (stream: boolean) => Plays][] = [
@@ -79,11 +80,12 @@ const READ: [string, (stream: boolean) => Plays][] = [
   ],
   ...['gzip', 'br'].map((coding): [string, (stream: boolean) => Plays] => [
     `is said to be packed by ${coding}, and is not`,
-    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [`Content-Encoding: ${coding}`]),
+    (stream) => (socket, story) =>
+      sized(socket, stream, bodyOf(story, stream), { lines: [`Content-Encoding: ${coding}`] }),
   ]),
   [
     'has the status 201',
-    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [], '201 Created'),
+    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), { status: '201 Created' }),
   ],
   [
     'comes in the form that was not asked for',
@@ -113,7 +115,8 @@ const READ: [string, (stream: boolean) => Plays][] = [
   ],
   [
     'has a header of 70 KB',
-    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [`X-Long: ${SECRET.repeat(2_100)}`]),
+    (stream) => (socket, story) =>
+      sized(socket, stream, bodyOf(story, stream), { lines: [`X-Long: ${SECRET.repeat(2_100)}`] }),
   ],
   [
     'ends with its connection',
@@ -149,23 +152,29 @@ const REFUSED: [string, boolean, Plays, string][] = [
     'a part of an answer (206)',
     false,
     (socket, story) =>
-      sized(socket, false, bodyOf(story, false), ['Content-Range: bytes 0-9/10'], '206 Partial Content'),
+      sized(socket, false, bodyOf(story, false), {
+        lines: ['Content-Range: bytes 0-9/10'],
+        status: '206 Partial Content',
+      }),
     'upstream_error',
   ],
   ['304', false, (socket) => write(socket, 'HTTP/1.1 304 Not Modified\r\n\r\n'), 'upstream_error'],
-  ['a status nobody knows', false, (socket) => sized(socket, false, SECRET, [], '999 What'), 'upstream_error'],
-  ['a status that is none', false, (socket) => sized(socket, false, SECRET, [], '99 What'), 'upstream_error'],
+  ['a status nobody knows', false, (socket) => sized(socket, false, SECRET, { status: '999 What' }), 'upstream_error'],
+  ['a status that is none', false, (socket) => sized(socket, false, SECRET, { status: '99 What' }), 'upstream_error'],
   [
     'a redirect to itself',
     false,
     (socket, story) =>
-      sized(socket, false, '', [`Location: ${provider.origin}${story.path}?${SECRET}`], '307 Temporary Redirect'),
+      sized(socket, false, '', {
+        lines: [`Location: ${provider.origin}${story.path}?${SECRET}`],
+        status: '307 Temporary Redirect',
+      }),
     'upstream_error',
   ],
   [
     'a redirect to itself for a stream',
     true,
-    (socket, story) => sized(socket, true, '', [`Location: ${story.path}`], '302 Found'),
+    (socket, story) => sized(socket, true, '', { lines: [`Location: ${story.path}`], status: '302 Found' }),
     'upstream_error',
   ],
   [
@@ -213,7 +222,7 @@ const REFUSED: [string, boolean, Plays, string][] = [
   [
     'two lengths that differ',
     false,
-    (socket, story) => sized(socket, false, bodyOf(story, false), ['Content-Length: 5']),
+    (socket, story) => sized(socket, false, bodyOf(story, false), { lines: ['Content-Length: 5'] }),
     'upstream_error',
   ],
   [
@@ -234,7 +243,8 @@ const REFUSED: [string, boolean, Plays, string][] = [
   [
     'bytes that are packed another way than they say',
     true,
-    (socket, story) => sized(socket, true, brotliCompressSync(bodyOf(story, true)), ['Content-Encoding: zstd']),
+    (socket, story) =>
+      sized(socket, true, brotliCompressSync(bodyOf(story, true)), { lines: ['Content-Encoding: zstd'] }),
     'upstream_error',
   ],
   [

@@ -11,7 +11,14 @@ import { endedOtherwise, requireBilled, startLoad, varied } from './load.ts'
 
 const stopping = stopsAfterEach()
 
-const change = async (fleet: Fleet, at: number, path: string, body?: object, method = 'POST'): Promise<unknown> => {
+type Sent = { method?: string; body?: object }
+
+const change = async (
+  fleet: Fleet,
+  at: number,
+  path: string,
+  { method = 'POST', body }: Sent = {},
+): Promise<unknown> => {
   const response = await fleet
     .at(at % fleet.all.length)
     .admin(path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
@@ -37,8 +44,8 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
         const before = load.done()
         await until(() => load.done() > before + 15)
         await change(fleet, i, `/keys/${anew.id}/reset`)
-        await change(fleet, i + 1, `/keys/${topped.id}/top-up`, { tokens: 600, lasting: true })
-        await change(fleet, i + 1, `/keys/${topped.id}`, { label: `k${i}` }, 'PATCH')
+        await change(fleet, i + 1, `/keys/${topped.id}/top-up`, { body: { tokens: 600, lasting: true } })
+        await change(fleet, i + 1, `/keys/${topped.id}`, { method: 'PATCH', body: { label: `k${i}` } })
       }
       const tally = await load.stop()
       await sampler.sound()
@@ -69,7 +76,9 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
         const ended = startLoad(fleet, { secrets: [revoked.secret, rotated.secret], clients: 8 })
         await until(() => ended.done() > 10)
         await change(fleet, round, `/keys/${revoked.id}/revoke`)
-        const { secret } = (await change(fleet, round, `/keys/${rotated.id}/rotate`, { grace_seconds: 0 })) as {
+        const { secret } = (await change(fleet, round, `/keys/${rotated.id}/rotate`, {
+          body: { grace_seconds: 0 },
+        })) as {
           secret: string
         }
         const since = performance.now()

@@ -20,7 +20,7 @@ const isOpen = ({ outcome }: ExchangeRow): boolean => outcome === null
 const setUp = async (tokensTotal = 1_000_000, path = ':memory:', onRefused?: (exchangeId: string) => void) => {
   const store = open(path, () => NOW)
   const { key } = await store.keys.issue(newKey({ tokensTotal }), ACTOR)
-  return { store, key, ...bench(store, undefined, undefined, undefined, onRefused) }
+  return { store, key, ...bench(store, { onRefused }) }
 }
 
 describe('reserve', () => {
@@ -253,7 +253,7 @@ describe('settle', () => {
   test('bills no more as kept for an hour than was written to the cache', async () => {
     const store = open()
     const { key } = await store.keys.issue(newKey(), ACTOR)
-    const { ledger, reserve } = bench(store, undefined, () => ({ ...PRICE, cacheWrite1h: 10 }))
+    const { ledger, reserve } = bench(store, { prices: () => ({ ...PRICE, cacheWrite1h: 10 }) })
     const usage = { cacheWrite: 10, cacheWrite1h: 40 }
     expect(ledger.settle(await reserve(ask(key)), settlement({ usage })).costMicroUsd).toBe(100)
   })
@@ -340,7 +340,7 @@ describe('settlements', () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const { key } = await store.keys.issue(newKey(), ACTOR)
-    const { ledger, reserve } = bench(store, () => time.now)
+    const { ledger, reserve } = bench(store, { clock: () => time.now })
     const first = await reserve(ask(key))
     time.now += 5
     const second = await reserve(ask(key))
@@ -355,7 +355,7 @@ describe('settlements', () => {
     const store = open()
     const { key } = await store.keys.issue(newKey(), ACTOR)
     const prices = { ...PRICE, input: 1, output: 2 }
-    const { ledger, reserve } = bench(store, undefined, (model) => (model === 'vendorB-5.5' ? prices : PRICE))
+    const { ledger, reserve } = bench(store, { prices: (model) => (model === 'vendorB-5.5' ? prices : PRICE) })
     ledger.settle(
       await reserve(ask(key, { model: 'vendorA-opus-4-8' })),
       settlement({ model: 'vendorB-5.5', usage: { input: 1_000, output: 100 } }),
@@ -606,7 +606,7 @@ describe('after a kill', () => {
     const { path, keyId } = await killed(true)
     for (let start = 0; start < 2; start++) {
       const store = open(path, () => NOW + 5_000)
-      expect(bench(store, () => NOW + 5_000).ledger.recovered).toBe(start === 0 ? 1 : 0)
+      expect(bench(store, { clock: () => NOW + 5_000 }).ledger.recovered).toBe(start === 0 ? 1 : 0)
       expect(await store.exchanges({ limit: 9 })).toHaveLength(1)
       expect((await store.exchanges({ limit: 9 }))[0]).toMatchObject({
         ...{ outcome: 'failed', estimated: true, errorCode: 'internal_error', status: null, endedAt: NOW + 5_000 },
@@ -645,7 +645,7 @@ describe('after a kill', () => {
     await store.close()
     for (let start = 0; start < 2; start++) {
       const again = open(path)
-      bench(again, undefined, () => ({ ...PRICE, perImage }))
+      bench(again, { prices: () => ({ ...PRICE, perImage }) })
       const rows = (await again.exchanges({ limit: 9 })).map((row) => [
         row.serverTools,
         row.feesMicroUsd,
@@ -808,7 +808,7 @@ test('fees of calls are in the cost, in sums and in budgets, and told apart on t
   const store = open()
   const { key } = await store.keys.issue(newKey({ budget: termsOf({ usd: 5 }) }), ACTOR)
   const { perCall: _, ...plain } = PRICE
-  const { ledger, reserve } = bench(store, undefined, (id) => (id === 'searcher' ? PRICE : plain))
+  const { ledger, reserve } = bench(store, { prices: (id) => (id === 'searcher' ? PRICE : plain) })
   const calls = { web_search: 20, web_fetch: 3 }
   ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls, model: 'searcher' }))
   ledger.settle(await reserve(ask(key)), settlement({ serverTools: calls }))

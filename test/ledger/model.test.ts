@@ -161,7 +161,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     failing = false
     await store.close()
     store = openStore(path, { clock: () => NOW })
-    at = bench(store, undefined, undefined, (id) => !all && known.get(id)?.isResumed === true)
+    at = bench(store, { isResumed: (id) => !all && known.get(id)?.isResumed === true })
     expect(at.ledger.resumed.map(({ reservation }) => reservation.exchangeId).toSorted()).toEqual(
       [...known].flatMap(([id, { ended }]) => (ended ? [] : [id])).toSorted(),
     )

@@ -31,12 +31,16 @@ export type Bench = {
   attempts(): number
 }
 
+type BenchOptions = {
+  clock?: () => number
+  prices?: Prices
+  isResumed?: (exchangeId: string) => boolean
+  onRefused?: ((exchangeId: string) => void) | undefined
+}
+
 export const bench = (
   store: SqliteStore,
-  clock: () => number = () => NOW,
-  prices: Prices = () => PRICE,
-  isResumed: (exchangeId: string) => boolean = () => false,
-  onRefused: (exchangeId: string) => void = () => undefined,
+  { clock = () => NOW, prices = () => PRICE, isResumed = () => false, onRefused = () => undefined }: BenchOptions = {},
 ): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []

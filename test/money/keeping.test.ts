@@ -71,7 +71,7 @@ describe('pruning', () => {
     const clock = () => time.at
     const store = open(':memory:', clock)
     const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
-    const { ledger } = bench(store, clock)
+    const { ledger } = bench(store, { clock })
     const record = async (many: number): Promise<void> => {
       const reserving = Array.from({ length: many }, () => ledger.reserve(ask(key)))
       await ledger.flush()
@@ -181,7 +181,7 @@ describe('pruning', () => {
     const time = { at: NOW }
     const store = open(':memory:', () => time.at)
     const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)
-    const { ledger } = bench(store, () => time.at)
+    const { ledger } = bench(store, { clock: () => time.at })
     const days = [
       ...Array(10).keys(),
       ...Array<number>(10).fill(25_000),
@@ -259,7 +259,7 @@ describe('renewing', () => {
     const keys = await Promise.all(
       renews.map(async (each) => (await store.keys.issue(newKey({ renews: each }), ACTOR)).key),
     )
-    const { ledger } = bench(store, () => time.now)
+    const { ledger } = bench(store, { clock: () => time.now })
     const use = async (key: Key | undefined): Promise<void> => {
       if (key === undefined) return
       const reserving = ledger.reserve(ask(key))
@@ -340,7 +340,7 @@ describe('renewing', () => {
         }
       }),
     )
-    const { ledger } = bench(store, () => time.now)
+    const { ledger } = bench(store, { clock: () => time.now })
     const gateway = {
       store,
       config: { calendar },

@@ -20,7 +20,7 @@ const history = async (pasts: Past[]): Promise<{ store: SqliteStore; ids: string
   const keys = await Promise.all(
     [0, 1].map(async (i) => (await store.keys.issue(newKey({ label: `key ${i}`, tokensTotal: 1e12 }), ACTOR)).key),
   )
-  const { ledger } = bench(store, () => time.now)
+  const { ledger } = bench(store, { clock: () => time.now })
   for (const { at, key, model, outcome, input, output } of pasts) {
     const shown = keys[key]
     if (shown === undefined) throw new Error('no such key')
@@ -131,7 +131,7 @@ describe('pruning', () => {
     const store = open(':memory:', () => NOW)
     const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
     const time = { now: NOW - 10 * DAY }
-    const { ledger } = bench(store, () => time.now)
+    const { ledger } = bench(store, { clock: () => time.now })
     const stays = ledger.reserve(ask(key))
     for (let day = 10; day > 0; day--) {
       time.now = NOW - day * DAY

@@ -25,7 +25,7 @@ const record = async (path: string, zone: string, times: readonly number[], keyI
   const time = { now: times[0] ?? 0 }
   const store = openStore(path, { clock: () => time.now, calendar: calendarOf(zone) ?? UTC })
   const id = keyId ?? (await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)).key.id
-  const { ledger } = bench(store, () => time.now)
+  const { ledger } = bench(store, { clock: () => time.now })
   for (const at of times) {
     time.now = at
     const key = store.keys.get(id)

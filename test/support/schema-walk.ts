@@ -16,6 +16,9 @@ const TEXTS: { [member: string]: string } = {
   arguments: '{}',
 }
 
+/** Of a value: the member it is of, the definitions it lies in, and how deep it may go on. */
+type Place = { member: string; trail: string[]; depth: number }
+
 export const schemaWalk = (document: JsonObject) => {
   const definitions = isObject(document.definitions) ? document.definitions : {}
 
@@ -70,23 +73,22 @@ export const schemaWalk = (document: JsonObject) => {
     }
   }
 
-  function* variants(value: Json | undefined, member: string, trail: string[], depth: number): Generator<Json> {
+  function* variants(value: Json | undefined, at: Place): Generator<Json> {
     const { schema, name } = plain(value)
-    if (name !== '' && trail.includes(name)) return
-    const inner = name === '' ? trail : [...trail, name]
+    if (name !== '' && at.trail.includes(name)) return
+    const inner = name === '' ? at : { ...at, trail: [...at.trail, name] }
     if (schema.const !== undefined) yield schema.const
     else if (Array.isArray(schema.enum)) yield* schema.enum
-    else if (branches(schema) !== undefined)
-      for (const branch of branches(schema) ?? []) yield* variants(branch, member, inner, depth)
-    else for (const type of typesOf(schema)) yield* ofType(String(type), schema, member, inner, depth)
+    else if (branches(schema) !== undefined) for (const branch of branches(schema) ?? []) yield* variants(branch, inner)
+    else for (const type of typesOf(schema)) yield* ofType(String(type), schema, inner)
   }
 
-  function* ofType(type: string, schema: JsonObject, member: string, trail: string[], depth: number): Generator<Json> {
+  function* ofType(type: string, schema: JsonObject, { member, trail, depth }: Place): Generator<Json> {
     if (type === 'null') yield null
     else if (type === 'boolean') yield* [true, false]
     else if (type === 'array') {
       yield []
-      if (depth > 0) for (const item of variants(schema.items, member, trail, depth - 1)) yield [item]
+      if (depth > 0) for (const item of variants(schema.items, { member, trail, depth: depth - 1 })) yield [item]
     } else if (type === 'object') {
       const base = () =>
         Object.fromEntries(
@@ -97,17 +99,18 @@ export const schemaWalk = (document: JsonObject) => {
       yield base()
       if (depth === 0) return
       for (const [key, property] of properties(schema))
-        for (const changed of variants(property, key, trail, depth - 1)) yield { ...base(), [key]: changed }
+        for (const changed of variants(property, { member: key, trail, depth: depth - 1 }))
+          yield { ...base(), [key]: changed }
     } else yield type === 'string' ? (TEXTS[member] ?? 'text') : number(member)
   }
 
-  const some = (value: Json | undefined, member: string, dice: Throws, trail: string[], depth: number): Json => {
+  const some = (value: Json | undefined, dice: Throws, { member, trail, depth }: Place): Json => {
     const { schema, name } = plain(value)
     const inner = name === '' ? trail : [...trail, name]
     if (schema.const !== undefined) return schema.const
     if (Array.isArray(schema.enum)) return dice.one<Json>(schema.enum[0] ?? null, ...schema.enum.slice(1))
     const open = branches(schema)?.filter((branch) => !trail.includes(plain(branch).name))
-    if (open?.[0] !== undefined) return some(dice.one(open[0], ...open.slice(1)), member, dice, inner, depth)
+    if (open?.[0] !== undefined) return some(dice.one(open[0], ...open.slice(1)), dice, { member, trail: inner, depth })
     const [first = 'null', ...others] = typesOf(schema)
     switch (dice.one(first, ...others)) {
       case 'string':
@@ -119,11 +122,12 @@ export const schemaWalk = (document: JsonObject) => {
         return dice.one(true, false)
       case 'array': {
         const length = depth > 0 ? dice.one(0, 1, 2) : 0
-        return Array.from({ length }, () => some(schema.items, member, dice, inner, depth - 1))
+        return Array.from({ length }, () => some(schema.items, dice, { member, trail: inner, depth: depth - 1 }))
       }
       case 'object': {
         const entries = properties(schema).filter(([key]) => requires(schema, key) || (depth > 0 && dice.odd()))
-        return Object.fromEntries(entries.map(([key, property]) => [key, some(property, key, dice, inner, depth - 1)]))
+        const within = (key: string): Place => ({ member: key, trail: inner, depth: depth - 1 })
+        return Object.fromEntries(entries.map(([key, property]) => [key, some(property, dice, within(key))]))
       }
       default:
         return null
@@ -139,8 +143,9 @@ export const schemaWalk = (document: JsonObject) => {
 
   return {
     members: () => new Map(members()),
-    variants: (value: Json | undefined, member: string) => variants(value, member, [], 5),
+    variants: (value: Json | undefined, member: string) => variants(value, { member, trail: [], depth: 5 }),
     /** A value of the definition. */
-    some: (definition: string, dice: Throws): Json => some(definitions[definition], definition, dice, [definition], 4),
+    some: (definition: string, dice: Throws): Json =>
+      some(definitions[definition], dice, { member: definition, trail: [definition], depth: 4 }),
   }
 }

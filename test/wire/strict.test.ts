@@ -154,7 +154,9 @@ class Talk {
 }
 
 /** The answer of a vendor's model, which calls tools by the names and arguments that it was sent. */
-const answerOf = ({ pieces }: Step, round: string, sent: JsonObject, thinks: boolean, talk: Talk): Answer => {
+type Asked = { round: string; sent: JsonObject; thinks: boolean; talk: Talk }
+
+const answerOf = ({ pieces }: Step, { round, sent, thinks, talk }: Asked): Answer => {
   const tools = list(sent.tools)
   const said = pieces.flatMap((piece, at): Piece[] => {
     if (piece === 'thought') return thinks ? [{ thought: `I think of ${round}.`, seal: `seal-${round}-${at}` }] : []
@@ -231,7 +233,7 @@ const run = (wire: ChatWire, steps: readonly Step[]): void => {
     expect(talk.words.filter((word) => !text.includes(word))).toEqual([])
     const reasons = model.wire !== 'chat-completions' && model.quirks.noReasoning !== true
     const thinks = reasons && /"(thinking":\{"type":"(enabled|adaptive)|effort":"high)"/.test(text)
-    const answer = answerOf(next, `${at}`, sent, thinks, talk)
+    const answer = answerOf(next, { round: `${at}`, sent, thinks, talk })
     talk.isThoughtless ||= !thinks || next.keeps !== 'all'
     for (const piece of answer.pieces) if ('thought' in piece) seals.set(piece.seal, piece.thought)
     const told: JsonObject = JSON.parse(VENDORS[model.wire].json(answer).replaceAll('Vendor', `V${at}x`))

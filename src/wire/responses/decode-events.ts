@@ -234,21 +234,19 @@ export const ITEM_EVENTS: ReadonlyMap<Json | undefined, ItemEvent> = new Map<Jso
   ],
   [
     'response.output_text.delta',
-    (items, at, event) =>
-      items.contentTextDelta(at, index(event.content_index), 'text', text(event.delta), event.logprobs),
+    (items, at, event) => items.textDelta(at, index(event.content_index), text(event.delta), event.logprobs),
   ],
   [
     'response.output_text.done',
-    (items, at, event) =>
-      items.contentTextDone(at, index(event.content_index), 'text', text(event.text), event.logprobs),
+    (items, at, event) => items.textDone(at, index(event.content_index), text(event.text), event.logprobs),
   ],
   [
     'response.refusal.delta',
-    (items, at, event) => items.contentTextDelta(at, index(event.content_index), 'refusal', text(event.delta)),
+    (items, at, event) => items.refusalDelta(at, index(event.content_index), text(event.delta)),
   ],
   [
     'response.refusal.done',
-    (items, at, event) => items.contentTextDone(at, index(event.content_index), 'refusal', text(event.refusal)),
+    (items, at, event) => items.refusalDone(at, index(event.content_index), text(event.refusal)),
   ],
   [
     'response.reasoning_summary_text.delta',

@@ -64,9 +64,11 @@ export type ItemReader = {
   settle(output: readonly Json[]): void
   contentAdded(at: number, index: number, part: JsonObject): void
   contentDone(at: number, index: number, part: JsonObject): void
-  contentTextDelta(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
+  textDelta(at: number, index: number, text: string, logprobs: Json | undefined): void
   /** For this and the other `Done` methods, the text is complete: what was not streamed of it is emitted. */
-  contentTextDone(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
+  textDone(at: number, index: number, text: string, logprobs: Json | undefined): void
+  refusalDelta(at: number, index: number, text: string): void
+  refusalDone(at: number, index: number, text: string): void
   citation(at: number, index: number, annotation: JsonObject): void
   inputDelta(at: number, text: string): void
   inputDone(at: number, text: string): void
@@ -183,6 +185,14 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     if (kind === 'refusal') emit({ type: 'refusal-delta', part, text })
     else if (decoded.length === 0) emit({ type: 'text-delta', part, text })
     else emit({ type: 'text-delta', part, text, logprobs: decoded })
+  }
+
+  /** The whole text of a content part, whose end may yet come. */
+  const tellWhole = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
+    if (target === undefined) return
+    addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
+    const owner = message(target.at)
+    if (owner?.untold.delete(target)) owner.told.set(target.text, target)
   }
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
@@ -389,16 +399,10 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       const kind = contentKind(part)
       if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
     },
-    // biome-ignore lint/complexity/useMaxParams: once for every event of a stream
-    contentTextDelta: (at, index, kind, text, logprobs) => addText(content(at, index, kind), kind, text, logprobs),
-    // biome-ignore lint/complexity/useMaxParams: once for every event of a stream
-    contentTextDone(at, index, kind, text, logprobs) {
-      const target = content(at, index, kind, text)
-      if (target === undefined) return
-      addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
-      const owner = message(at)
-      if (owner?.untold.delete(target)) owner.told.set(target.text, target)
-    },
+    textDelta: (at, index, text, logprobs) => addText(content(at, index, 'text'), 'text', text, logprobs),
+    textDone: (at, index, text, logprobs) => tellWhole(content(at, index, 'text', text), 'text', text, logprobs),
+    refusalDelta: (at, index, text) => addText(content(at, index, 'refusal'), 'refusal', text),
+    refusalDone: (at, index, text) => tellWhole(content(at, index, 'refusal', text), 'refusal', text),
     citation(at, index, annotation) {
       const target = content(at, index, 'text')
       if (target === undefined || (target.state !== 'open' && target.part !== undefined)) return

@@ -67,7 +67,7 @@ const step = (name: string, carryOut: (model: Model, world: World) => void | Pro
   toString: () => name,
 })
 
-const begin = (nodeAt: number, keyAt: number, input: number, cap: number, isFixed: boolean): Step =>
+const begin = ([nodeAt, keyAt, input, cap, isFixed]: [number, number, number, number, boolean]): Step =>
   step(`begin ${nodeAt} ${keyAt} ${input}+${cap}${isFixed ? '!' : ''}`, (model, world) => {
     const node = world.nodes[nodeAt]
     if (node === undefined) return
@@ -126,7 +126,7 @@ const FAULTS: Fault[] = ['slow', 'cut-before', 'cut-after', 'silent-before', 'si
 const steps = [
   fc
     .tuple(fc.nat(2), fc.nat(1), fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 400 }), fc.boolean())
-    .map((args) => begin(...args)),
+    .map(begin),
   fc.tuple(fc.nat(20), fc.double({ min: 0, max: 1, noNaN: true })).map((args) => settle(...args)),
   fc.tuple(fc.nat(20), fc.double({ min: 0, max: 1, noNaN: true })).map((args) => progress(...args)),
   fc.integer({ min: 1, max: 20_000 }).map((ms) => step(`wait ${ms}`, (_, world) => world.wait(ms))),

@@ -39,7 +39,7 @@ export const record = async (path: string, zone: string, made: readonly Made[]):
   const keys: Key[] = []
   for (const ownerId of [ann.id, ann.id, bob.id, undefined])
     keys.push((await store.keys.issue(newKey({ ownerId, tokensTotal: 1e12, expiresAt: 9e12 }), ACTOR)).key)
-  const { ledger } = bench(store, () => time.now)
+  const { ledger } = bench(store, { clock: () => time.now })
   for (const [i, each] of [...made].sort((a, b) => a.at - b.at).entries()) {
     time.now = FROM + each.at
     const key = keys[each.key]

@@ -151,9 +151,11 @@ const opened = (item: JsonObject): JsonObject => {
 /** R13-R19. */
 const inner = (item: JsonObject, dice: Dice): JsonObject[] => {
   const padding = dice.one<JsonObject>({}, { obfuscation: SECRET })
-  const said = (type: string, at: JsonObject, member: string, whole: string, more: JsonObject = {}): JsonObject[] => [
-    ...dice.cut(whole).map((delta) => ({ type: `${type}.delta`, ...at, delta, ...more, ...padding })),
-    { type: `${type}.done`, ...at, [member]: whole, ...more },
+  const said = (type: string, at: JsonObject, whole: JsonObject, more: JsonObject = {}): JsonObject[] => [
+    ...Object.values(whole)
+      .flatMap((value) => dice.cut(text(value)))
+      .map((delta) => ({ type: `${type}.delta`, ...at, delta, ...more, ...padding })),
+    { type: `${type}.done`, ...at, ...whole, ...more },
   ]
   switch (item.type) {
     case 'message':
@@ -168,8 +170,8 @@ const inner = (item: JsonObject, dice: Dice): JsonObject[] => {
         const { logprobs = [] } = part
         const deltas =
           part.type === 'refusal'
-            ? said('response.refusal', at, 'refusal', text(part.refusal))
-            : said('response.output_text', at, 'text', text(part.text), { logprobs: [] })
+            ? said('response.refusal', at, { refusal: text(part.refusal) })
+            : said('response.output_text', at, { text: text(part.text) }, { logprobs: [] })
         const first = deltas.find(({ type }) => type === 'response.output_text.delta')
         if (first !== undefined) first.logprobs = logprobs
         const done = deltas.at(-1)
@@ -187,19 +189,19 @@ const inner = (item: JsonObject, dice: Dice): JsonObject[] => {
         ]
       })
     case 'function_call':
-      return said('response.function_call_arguments', {}, 'arguments', text(item.arguments), { name: item.name })
+      return said('response.function_call_arguments', {}, { arguments: text(item.arguments) }, { name: item.name })
     case 'custom_tool_call':
-      return said('response.custom_tool_call_input', {}, 'input', text(item.input))
+      return said('response.custom_tool_call_input', {}, { input: text(item.input) })
     case 'reasoning':
       return [
         ...list(item.summary).flatMap((part, summary_index) => [
           { type: 'response.reasoning_summary_part.added', summary_index, part: { ...part, text: '' } },
-          ...said('response.reasoning_summary_text', { summary_index }, 'text', text(part.text)),
+          ...said('response.reasoning_summary_text', { summary_index }, { text: text(part.text) }),
           { type: 'response.reasoning_summary_part.done', summary_index, part },
         ]),
         ...list(item.content).flatMap((part, content_index) => [
           { type: 'response.content_part.added', content_index, part: { ...part, text: '' } },
-          ...said('response.reasoning_text', { content_index }, 'text', text(part.text)),
+          ...said('response.reasoning_text', { content_index }, { text: text(part.text) }),
           { type: 'response.content_part.done', content_index, part },
         ]),
       ]

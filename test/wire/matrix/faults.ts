@@ -6,7 +6,7 @@ import { framesOf } from '../../support/frames.ts'
 import { PATHS } from '../../support/paths.ts'
 import { type Gate, gate, type Script, slices, sse } from '../../support/provider/scripted.ts'
 import type { Bench, Play } from './bench.ts'
-import type { Outcome } from './cell.ts'
+import type { Cell, Outcome } from './cell.ts'
 import { CLIENTS } from './client/index.ts'
 import { streamFaults } from './rules.ts'
 import { says, user, weather } from './stories/parts.ts'
@@ -171,9 +171,7 @@ export const FAULTS: Fault[] = [
 export const runFault = async (
   bench: Bench,
   fault: Fault,
-  client: ChatWire,
-  vendor: ChatWire,
-  stream: boolean,
+  { client, vendor, stream }: Omit<Cell, 'story'>,
 ): Promise<Outcome> => {
   const door = gate()
   bench.play(vendor, fault.play(vendor, stream, door))
@@ -185,7 +183,8 @@ export const runFault = async (
   const faults: string[] = []
   const shown = text + JSON.stringify([...answer.headers])
   if (/vendor-secret/.test(shown)) faults.push('the vendor’s own text reaches the client')
-  if (stream && fault.midStream) faults.push(...inFrames(client, vendor, answer.status, text, fault.code))
+  if (stream && fault.midStream)
+    faults.push(...inFrames(text, { client, isOwn: client === vendor, status: answer.status, code: fault.code }))
   else faults.push(...inBody(client, answer, text, fault))
   await bench.gateway.idle()
   const id = answer.headers.get('x-request-id') ?? ''
@@ -217,8 +216,10 @@ const inBody = (client: ChatWire, answer: Response, text: string, { status, code
   return faults
 }
 
-const inFrames = (client: ChatWire, vendor: ChatWire, status: number, text: string, code: string): string[] => {
-  const faults = streamFaults(client, text, client === vendor)
+type Framed = { client: ChatWire; isOwn: boolean; status: number; code: string }
+
+const inFrames = (text: string, { client, isOwn, status, code }: Framed): string[] => {
+  const faults = streamFaults(client, text, isOwn)
   if (status !== 200) return [`status ${status}: ${text.slice(0, 200)}`]
   const frames = framesOf(text)
   const last = frames.at(-1)

@@ -2,7 +2,7 @@
 
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import type { Bench } from './bench.ts'
-import { type Outcome, runCell } from './cell.ts'
+import { type Cell, type Outcome, runCell } from './cell.ts'
 import { FAULTS, faultPlays, runFault, runLeaving } from './faults.ts'
 import { golden } from './golden.ts'
 import { plays, STORIES } from './stories/index.ts'
@@ -22,16 +22,10 @@ const storyRow = (story: Story): Row => ({
   name: story.name,
   story,
   run: (bench, client, vendor, stream) =>
-    plays(story, client, vendor) ? withView(bench, story, client, vendor, stream) : undefined,
+    plays(story, client, vendor) ? withView(bench, { story, client, vendor, stream }) : undefined,
 })
 
-const withView = async (
-  bench: Bench,
-  story: Story,
-  client: ChatWire,
-  vendor: ChatWire,
-  stream: boolean,
-): Promise<Outcome> => {
+const withView = async (bench: Bench, { story, client, vendor, stream }: Cell): Promise<Outcome> => {
   const outcome = await runCell(bench, { story, client, vendor, stream })
   if (outcome.view === undefined) return outcome
   const due = golden(story, client, vendor, outcome.view)
@@ -47,7 +41,7 @@ export const ROWS: Row[] = [
       group: 'Failures',
       name: fault.name,
       run: (bench, client, vendor, stream) =>
-        faultPlays(fault, client, vendor, stream) ? runFault(bench, fault, client, vendor, stream) : undefined,
+        faultPlays(fault, client, vendor, stream) ? runFault(bench, fault, { client, vendor, stream }) : undefined,
     }),
   ),
   {

@@ -46,6 +46,7 @@ export const definition = { name: 'late', input_schema: closed }
 export type Crossing = [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]]
 
 export const translates = (crossings: Crossing[]): void =>
+  // biome-ignore lint/complexity/useMaxParams: a row of the table
   test.each(crossings)('%s (%s → %s)', (_, from, to, asked, sent, dropped) => {
     const encoded = cross(from, to, asked)
     expect(encoded.body).toMatchObject(sent)

@@ -244,7 +244,7 @@ export const play = async (
       put({ state: 'done', images, body: JSON.stringify(body, shorten, 2), totalMs: now() })
       return
     }
-    await readStream(answer, DECODERS[prompt.wire](), now, () => so, put)
+    await readStream(answer, { decoder: DECODERS[prompt.wire](), now, so: () => so, put })
     if (so.state === 'running') put({ state: 'done' })
     put({ totalMs: now() })
   } catch (error) {
@@ -256,13 +256,14 @@ export const play = async (
 const shorten = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > 400 ? `${value.slice(0, 60)}… (${value.length} characters)` : value
 
-const readStream = async (
-  answer: Response,
-  decoder: { push(frame: Frame): ChatEvent[]; end(): ChatEvent[] },
-  now: () => number,
-  so: () => Play,
-  put: (change: Partial<Play>) => void,
-): Promise<void> => {
+type Playing = {
+  decoder: { push(frame: Frame): ChatEvent[]; end(): ChatEvent[] }
+  now(): number
+  so(): Play
+  put(change: Partial<Play>): void
+}
+
+const readStream = async (answer: Response, { decoder, now, so, put }: Playing): Promise<void> => {
   const reader = new FrameReader()
   const take = (frames: Frame[], last: boolean): void => {
     if (frames.length === 0 && !last) return
