@@ -45,7 +45,9 @@ export const thoughtBlock = (part: number, raw: JsonObject): Block => {
     started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking)],
     append: (raw) => {
       if (raw.type === 'thinking_delta') return delta('reasoning-delta', part, raw.thinking)
-      if (raw.type === 'signature_delta' && typeof raw.signature === 'string') signature += raw.signature
+      // Some servers tell all of it again.
+      if (raw.type === 'signature_delta' && typeof raw.signature === 'string')
+        signature = raw.signature.startsWith(signature) ? raw.signature : signature + raw.signature
       return []
     },
     end: () => [endOfThought(part, 'signature', signature)],

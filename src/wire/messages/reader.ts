@@ -20,7 +20,8 @@ export class Reader {
   over = false
   readonly #undo: Undo
   readonly #blocks = new Map<number, Block>()
-  /** The index of the block that was begun last where it is prose. */
+  /** The index of the block that was begun last, and the same where it is prose. */
+  #last = -1
   #prose: number | undefined
   #started = false
   #id = ''
@@ -126,8 +127,17 @@ export class Reader {
     return usage
   }
 
+  /** An event that does not say where it belongs is of the block that was begun last. */
+  #placeOf(index: unknown): number {
+    return typeof index === 'number' ? index : this.#last
+  }
+
   #begin(index: unknown, raw: unknown): ChatEvent[] {
-    if (typeof index !== 'number' || !isObject(raw)) return this.fail(malformedAnswer())
+    if (!isObject(raw)) return this.fail(malformedAnswer())
+    return this.#beginAt(typeof index === 'number' ? index : this.#last + 1, raw)
+  }
+
+  #beginAt(index: number, raw: JsonObject): ChatEvent[] {
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
     // Some servers end every block at the end of the stream: what follows prose would wait for that.
     for (const at of new Set([this.#prose, index])) {
@@ -138,6 +148,7 @@ export class Reader {
     }
     const block = this.#open(raw)
     this.#blocks.set(index, block)
+    this.#last = index
     this.#prose = block.prose === undefined ? undefined : index
     return [...out, ...block.started]
   }
@@ -171,23 +182,25 @@ export class Reader {
     return tool.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw, sentArguments)
   }
 
-  #delta({ index, delta }: JsonObject): ChatEvent[] {
-    if (typeof index !== 'number' || !isObject(delta)) return this.fail(malformedAnswer())
+  #delta({ index: told, delta }: JsonObject): ChatEvent[] {
+    if (!isObject(delta)) return this.fail(malformedAnswer())
+    const index = this.#placeOf(told)
     const block = this.#blocks.get(index)
     const implied = IMPLIED.get(delta.type)
     // Some servers write a thought into a block of text.
     const isOther = block?.prose !== undefined && implied !== undefined && implied.type !== block.prose
     if (block !== undefined && !isOther) return block.append(delta)
     if (implied !== undefined)
-      return [...this.#begin(index, implied), ...(this.#blocks.get(index)?.append(delta) ?? [])]
+      return [...this.#beginAt(Math.max(index, 0), implied), ...(this.#blocks.get(this.#last)?.append(delta) ?? [])]
     // A call without its start has no name; unknown deltas are ignored.
     return delta.type === 'input_json_delta' ? this.fail(malformedAnswer()) : []
   }
 
   #stopBlock(index: unknown): ChatEvent[] {
-    const block = typeof index === 'number' ? this.#blocks.get(index) : undefined
+    const at = this.#placeOf(index)
+    const block = this.#blocks.get(at)
     if (block === undefined) return []
-    this.#blocks.delete(Number(index))
+    this.#blocks.delete(at)
     return block.end()
   }
 

@@ -225,6 +225,30 @@ describe('a provider’s stream', () => {
     ])
   })
 
+  test('a signature that is told in the start and again at the end is one', () => {
+    const signed = (signature: string) => delta(0, { type: 'signature_delta', signature })
+    for (const rows of [
+      [begin(0, { type: 'thinking', thinking: 'hm', signature: 'c2ln' }), signed('c2ln')],
+      [begin(0, { type: 'thinking', thinking: 'hm', signature: '' }), signed('c2'), signed('ln')],
+    ])
+      expect(answer([start, ...rows, stop(0), last('end_turn'), end]).parts).toEqual([
+        { type: 'reasoning', text: 'hm', seal: { origin: 'messages', value: { signature: 'c2ln' } } },
+      ])
+  })
+
+  test('events that do not say where they belong are of the block that was begun last', () => {
+    const placeless = (events: JsonObject[]): JsonObject[] => events.map(({ index: _, ...event }) => event)
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
+    const rows = placeless([...hello, begin(1, call), json(1, '{"at":'), json(1, '"gate"}'), stop(1)])
+    const unclosed = rows.filter(({ type }) => type !== 'content_block_stop')
+    const unbegun = rows.filter(({ content_block: held }) => held === undefined || held === call)
+    for (const told of [rows, unclosed, unbegun])
+      expect(answer([start, ...told, last('tool_use'), end]).parts).toMatchObject([
+        { type: 'text', text: 'Hello' },
+        { type: 'tool-call', name: 'look', input: '{"at":"gate"}' },
+      ])
+  })
+
   test('interleaved blocks are kept apart', () => {
     const decoded = answer([
       start,
