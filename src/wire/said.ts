@@ -132,12 +132,14 @@ const UNSAID = new Set([
 ])
 
 const SEALED = /^encrypted_|^signature$/
+/** Where what was done is told by a type: a click, a search. */
+const ACT = /(?:^|\.)actions?(?:\.\d+)?$/
 
 /** The members that say anything, one a line; a value alone where there is one. */
 const membersIn = (value: JsonObject, path: string, told: Told): string => {
   const lines: [string, string][] = []
   for (const [name, member] of Object.entries(value)) {
-    if (UNSAID.has(name) || !given(member)) continue
+    if ((UNSAID.has(name) && !(name === 'type' && ACT.test(path))) || !given(member)) continue
     const at = path === '' ? name : `${path}.${name}`
     if (SEALED.test(name)) {
       told.sealed.push(at)

@@ -93,6 +93,17 @@ describe('what a vendor’s tool gave is said to the next vendor', () => {
       },
       [PICTURE],
     ],
+    [
+      'what was done on a screen',
+      {
+        type: 'computer_call',
+        id: 'c',
+        call_id: 'c',
+        status: 'completed',
+        actions: [{ type: 'scroll', x: 1, y: 2, scroll_x: 0, scroll_y: 90 }, { type: 'screenshot' }],
+      },
+      ['scroll', '90', 'screenshot'],
+    ],
     ['a type of next year', { type: 'moon_call', id: 'x', phases: [{ name: 'FULL', at: 'NOON' }] }, ['FULL', 'NOON']],
   ])('%s of the responses wire', (_, item, due) => {
     for (const to of foreign('responses')) {
