@@ -49,11 +49,14 @@ type OpaqueTool = {
 } & Listing
 export type Tool = FunctionTool | CustomTool | OpaqueTool
 
+/** `namespace`: where the choice tells it. */
+export type ChosenTool = { name: string; kind: 'function' | 'custom'; namespace?: string }
+
 export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
-  | { type: 'tool'; name: string; kind: 'function' | 'custom' }
+  | ({ type: 'tool' } & ChosenTool)
   /** Only these tools may be called; `required`: one of them must be. */
-  | { type: 'allowed'; required: boolean; tools: { name: string; kind: 'function' | 'custom' }[] }
+  | { type: 'allowed'; required: boolean; tools: ChosenTool[] }
 
 export type OutputFormat =
   | { type: 'json-object' }

@@ -3,14 +3,14 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
-import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import type { ChatRequest, ChosenTool, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusal/refusals.ts'
 import { withinGrammar } from '../schema/limits.ts'
 import { isClosed, objectRoot } from '../schema/object.ts'
 import { withReadablePatterns } from '../schema/pattern.ts'
-import { forcesCall } from '../tools/choice.ts'
+import { choiceKey, choicesOf, forcesCall } from '../tools/choice.ts'
 import { schemaMember, withOptionalTools } from '../tools/list.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../tools/text-tool.ts'
 import { SEARCH_MEMBER } from '../tools/web-search.ts'
@@ -207,11 +207,10 @@ export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoin
   const sent = new Map<string, string>()
   for (const tool of tools) {
     if (tool.type === 'opaque') continue
-    const key = `${tool.type} ${tool.name}`
-    if (!sent.has(key)) sent.set(key, out.names.of(tool.name, tool.namespace))
+    for (const key of choicesOf(tool)) if (!sent.has(key)) sent.set(key, out.names.of(tool.name, tool.namespace))
   }
-  const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
-    const name = sent.get(`${wanted.kind} ${wanted.name}`)
+  const named = (wanted: ChosenTool): JsonObject => {
+    const name = sent.get(choiceKey(wanted))
     if (name === undefined) throw unknownTool(choice, wanted.name)
     const kind = out.quirks.noCustomTools ? 'function' : wanted.kind
     return { type: kind, [kind]: { name } }

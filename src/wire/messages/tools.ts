@@ -8,6 +8,7 @@ import type { ChatRequest, FunctionTool, Tool, ToolChoice } from '../../ir/reque
 import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, noTools, unknownTool } from '../refusal/refusals.ts'
 import { objectRoot } from '../schema/object.ts'
+import { choiceKey, choicesOf } from '../tools/choice.ts'
 import { schemaMember } from '../tools/list.ts'
 import { TEXT_SCHEMA, textDescription } from '../tools/text-tool.ts'
 import { mostCalls, SEARCH, searchFor } from '../tools/web-search.ts'
@@ -191,9 +192,9 @@ export const forces = (choice: JsonObject | undefined): boolean => choice?.type 
 export const withAllowedTools = (request: ChatRequest): ChatRequest => {
   const choice = request.toolChoice
   if (choice?.type !== 'allowed') return request
-  const allowed = new Set(choice.tools.map(({ name, kind }) => `${kind} ${name}`))
+  const allowed = new Set(choice.tools.map(choiceKey))
   const readable = request.tools.filter((tool) => tool.type !== 'opaque')
-  const tools = readable.filter(({ name, type }) => allowed.has(`${type} ${name}`))
+  const tools = readable.filter((tool) => choicesOf(tool).some((key) => allowed.has(key)))
   const there = new Set(tools.map(({ name }) => name))
   const lost = choice.tools.find(({ name }) => !there.has(name))
   if (lost !== undefined) throw unknownTool(choice, lost.name)
@@ -234,10 +235,9 @@ const encodeToolChoice = (
 }
 
 const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool' }>, names: Names): string => {
-  const at = request.tools.findIndex(
-    (tool) => tool.type !== 'opaque' && tool.name === choice.name && tool.type === choice.kind,
-  )
-  const sent = at === -1 ? names.of(choice.name, undefined) : names.at(at)
+  const wanted = choiceKey(choice)
+  const at = request.tools.findIndex((tool) => tool.type !== 'opaque' && choicesOf(tool).includes(wanted))
+  const sent = at === -1 ? names.of(choice.name, choice.namespace) : names.at(at)
   const known = request.tools.some((tool, index) =>
     tool.type === 'opaque'
       ? tool.value.name === choice.name || (choice.name === SEARCH && searchFor('messages', tool, {}) !== undefined)

@@ -4,12 +4,21 @@
 import { invalidRequest } from '../../errors.ts'
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
-import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
+import type {
+  ChatRequest,
+  ChosenTool,
+  CustomTool,
+  FunctionTool,
+  OpaqueMember,
+  Tool,
+  ToolChoice,
+} from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusal/refusals.ts'
 import { isClosed, objectRoot } from '../schema/object.ts'
 import { withReadablePatterns } from '../schema/pattern.ts'
+import { choiceKey, choicesOf } from '../tools/choice.ts'
 import { schemaMember } from '../tools/list.ts'
 import { flatFormat } from '../tools/text-tool.ts'
 import { isSearchType, SEARCH, searchFor } from '../tools/web-search.ts'
@@ -177,7 +186,7 @@ export const decodeToolChoice = (
   }
   const type = readName(value.type, 'tool_choice.type')
   if (type === 'function' || type === 'custom') {
-    return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type }
+    return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type, ...spaceIn(value) }
   }
   const searches = isSearchType('responses', type)
   if (searches && tools.some((tool) => tool.type === 'opaque' && isSearchType('responses', tool.value.type)))
@@ -194,13 +203,14 @@ export const decodeToolChoice = (
 export const listChosen = (choice: ToolChoice | undefined, tools: readonly Tool[]): void => {
   const chosen = choice?.type === 'tool' ? [choice] : choice?.type === 'allowed' ? choice.tools : []
   if (chosen.length === 0) return
-  const byName = Map.groupBy(
-    tools.filter((tool) => tool.type !== 'opaque'),
-    ({ name }) => name,
+  // Whatever the kind: of a choice that is of another the client is told.
+  const keyed = tools.flatMap((tool) =>
+    tool.type === 'opaque' ? [] : choicesOf({ ...tool, type: 'custom' }).map((key) => ({ key, tool })),
   )
-  for (const name of new Set(chosen.map((one) => one.name))) {
-    const same = byName.get(name) ?? []
-    if (same.every(({ gone }) => gone === true)) delete same.at(-1)?.gone
+  const byKey = Map.groupBy(keyed, ({ key }) => key)
+  for (const key of new Set(chosen.map((one) => choiceKey({ ...one, kind: 'custom' })))) {
+    const same = byKey.get(key) ?? []
+    if (same.every(({ tool }) => tool.gone === true)) delete same.at(-1)?.tool.gone
   }
 }
 
@@ -215,13 +225,17 @@ export const tellDeferred = (tools: readonly Tool[], own: ClientTools): void => 
 }
 
 /** The client's tool that a choice names: client-run tools are named by their type alone. */
-const chosenTool = ({ type, name }: JsonObject, own: ClientTools): Named | undefined => {
-  if (type === 'function' || type === 'custom') return typeof name === 'string' ? { name, kind: type } : undefined
+const chosenTool = (choice: JsonObject, own: ClientTools): ChosenTool | undefined => {
+  const { type, name } = choice
+  if (type === 'function' || type === 'custom')
+    return typeof name === 'string' ? { name, kind: type, ...spaceIn(choice) } : undefined
   const kind = own.offered(type)
   return kind === undefined ? undefined : { name: own.nameOf(kind), kind: 'function' }
 }
 
-type Named = { name: string; kind: 'function' | 'custom' }
+/** The published types of a choice have no namespace. Where one is told, it is meant. */
+const spaceIn = ({ namespace }: JsonObject): { namespace?: string } =>
+  typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
 
 type Allowed = Extract<ToolChoice, { type: 'allowed' }>
 
@@ -246,12 +260,13 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
       else if (searchFor('responses', tool, out.quirks) !== undefined) searches = true
     } else if (!kinds.has(tool.name)) kinds.set(tool.name, tool.type)
   }
-  const named = ({ name, kind }: Named): JsonObject => {
+  const named = ({ name, kind, namespace }: ChosenTool): JsonObject => {
     const listed = kinds.get(name)
     const own = standIns.get(name)
     if (listed === undefined && own !== undefined) return { type: own }
     if (listed === undefined && !out.own) throw unknownTool(choice, name)
-    return { type: listed ?? kind, name: out.names.sent(name, undefined) }
+    const space = namespace === undefined ? {} : { namespace }
+    return { type: listed ?? kind, name: out.names.sent(name, namespace), ...space }
   }
   switch (choice.type) {
     case 'tool':

@@ -1,7 +1,17 @@
 // What a client's choice among its tools means for the answer.
 
-import type { ToolChoice } from '../../ir/request.ts'
+import type { ChosenTool, CustomTool, FunctionTool, ToolChoice } from '../../ir/request.ts'
 
 /** Whether the answer has to be a call of the client's tools: it then has no form, and needs no tool for one. */
 export const forcesCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'tool' || choice?.type === 'required' || (choice?.type === 'allowed' && choice.required)
+
+/** What a choice names: with the namespace, where it tells one. */
+export const choiceKey = ({ name, kind, namespace }: ChosenTool): string =>
+  JSON.stringify([kind, namespace ?? null, name])
+
+/** The choices that name a tool. */
+export const choicesOf = ({ name, type: kind, namespace }: FunctionTool | CustomTool): string[] => [
+  choiceKey({ name, kind }),
+  ...(namespace === undefined ? [] : [choiceKey({ name, kind, namespace })]),
+]

@@ -71,6 +71,38 @@ describe('tools are translated', () => {
         ['tool_choice', ...(to === chat ? ['tools.2'] : [])],
       ],
     ),
+    ...([chat, 'messages'] as const).flatMap((to): Crossing[] => {
+      const space = (name: string): JsonObject => ({
+        type: 'namespace',
+        name,
+        description: '',
+        tools: [plainTool('run')],
+      })
+      const chosen = { type: 'function', name: 'run', namespace: 'far' }
+      const asked = { tools: [space('near'), space('far')] }
+      const sent = (choice: JsonObject): JsonObject => ({ tools: [{}, {}], tool_choice: choice })
+      const among = { type: 'allowed_tools', mode: 'required', tools: [chosen] }
+      return [
+        [
+          'a choice of a tool that another namespace has too',
+          'responses',
+          to,
+          { ...asked, tool_choice: chosen },
+          sent(to === chat ? { function: { name: 'far__run' } } : { name: 'far__run' }),
+          [],
+        ],
+        [
+          'a choice among such tools',
+          'responses',
+          to,
+          { ...asked, tool_choice: among },
+          to === chat
+            ? sent({ allowed_tools: { tools: [{ function: { name: 'far__run' } }] } })
+            : { tools: [{ name: 'far__run' }], tool_choice: { type: 'any' } },
+          [],
+        ],
+      ]
+    }),
     ...([chat, 'responses'] as const).map(
       (to): Crossing => ['no server at all', 'messages', to, { mcp_servers: [] }, {}, []],
     ),
