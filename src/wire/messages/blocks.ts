@@ -5,9 +5,9 @@ import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from 
 import { sealTag, slotTag } from '../seal.ts'
 import { callInput } from '../tools/call-input.ts'
 import { searchBlocks } from '../tools/search-calls.ts'
-import { sentCallId, sentName } from './names.ts'
+import { type NameRead, sentCallId } from './names.ts'
 
-export const encodePart = (part: AssistantPart): JsonObject[] => {
+export const encodePart = (part: AssistantPart, nameOf: NameRead): JsonObject[] => {
   switch (part.type) {
     case 'text': {
       if (part.text === '') return []
@@ -17,7 +17,7 @@ export const encodePart = (part: AssistantPart): JsonObject[] => {
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'tool-call':
-      return [{ ...openCall(part), input: callInput(part.kind, part.input) }]
+      return [{ ...openCall(part, nameOf), input: callInput(part.kind, part.input) }]
     case 'reasoning': {
       const slot = slotOf(part)
       if (slot === undefined) return []
@@ -33,10 +33,13 @@ export const encodePart = (part: AssistantPart): JsonObject[] => {
 }
 
 /** The block of a call with an empty input, as it begins in a stream. */
-export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'name' | 'namespace'>): JsonObject => ({
+export const openCall = (
+  { id, name, namespace }: Pick<ToolCallPart, 'id' | 'name' | 'namespace'>,
+  nameOf: NameRead,
+): JsonObject => ({
   type: 'tool_use',
   id: sentCallId(id),
-  name: sentName(name, namespace),
+  name: nameOf(name, namespace),
   input: {},
   caller: { type: 'direct' },
 })

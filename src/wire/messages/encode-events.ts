@@ -10,7 +10,7 @@ import type { Ask, Asked, EventEncoder } from '../codec.ts'
 import { searchBlocks } from '../tools/search-calls.ts'
 import { encodeCitation, openCall, slotOf } from './blocks.ts'
 import { encodeError } from './error.ts'
-import { messageId } from './names.ts'
+import { messageId, type NameRead, namesRead } from './names.ts'
 import { encodeStop } from './stop.ts'
 import { encodeSearches, encodeUsage, encodeUsageDelta } from './usage.ts'
 
@@ -46,6 +46,7 @@ type Open = {
 
 class Writer {
   readonly #ask: Asked
+  readonly #nameOf: NameRead
   #started = false
   #over = false
   #index = -1
@@ -56,8 +57,9 @@ class Writer {
   #usage: Usage = {}
   #firstOutput = 1
 
-  constructor({ body: _, ...asked }: Ask) {
+  constructor({ body, ...asked }: Ask) {
     this.#ask = asked
+    this.#nameOf = namesRead(body)
   }
 
   write(event: ChatEvent): string {
@@ -82,7 +84,7 @@ class Writer {
       case 'tool-start': {
         const out = this.#begin(event.kind === 'custom' ? 'custom' : 'tool')
         this.#calls++
-        return out + this.#block(openCall(event))
+        return out + this.#block(openCall(event, this.#nameOf))
       }
       case 'text-end':
       case 'refusal-end':

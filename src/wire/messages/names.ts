@@ -1,6 +1,7 @@
 // Names and ids that this wire's provider accepts, derived from any others so that the same one always gives the same.
 
 import { distinct } from '../../ir/distinct.ts'
+import { asObjects, asText, type JsonObject } from '../../ir/json.ts'
 import type { Tool } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
@@ -21,6 +22,16 @@ const KEPT = 52
 /** A tool's name on this wire, its namespace in front. */
 export const sentName = (name: string, namespace?: string): string =>
   clean(namespace === undefined ? name : `${namespace}__${name}`, MAX_NAME)
+
+/** The name of an answer's call, as the client is to read it. */
+export type NameRead = typeof sentName
+
+/** A client reads its own tools' names as it wrote them, whatever their characters: it looks them up. */
+export const namesRead = ({ tools }: JsonObject): NameRead => {
+  const names = asObjects(tools).map(({ name }) => asText(name))
+  const own = new Set(names.filter((name) => name !== '' && sentName(name) !== name))
+  return (name, namespace) => (namespace === undefined && own.has(name) ? name : sentName(name, namespace))
+}
 
 /** A call's id on this wire. */
 export const sentCallId = (id: string): string => (id === '' ? 'toolu_0' : clean(id, MAX_ID))

@@ -8,7 +8,7 @@ import type { Ask, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
 import { searchBlocks } from '../tools/search-calls.ts'
 import { encodePart } from './blocks.ts'
-import { messageId } from './names.ts'
+import { messageId, namesRead } from './names.ts'
 import { Reader } from './reader.ts'
 import { encodeStop } from './stop.ts'
 import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
@@ -22,6 +22,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 }
 
 export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
+  const nameOf = namesRead(ask.body)
   const calls = response.parts.filter(({ type }) => type === 'tool-call').length
   const refused = response.parts.some(({ type }) => type === 'refusal')
   const searches = response.parts.filter(
@@ -32,7 +33,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
     type: 'message',
     role: 'assistant',
     model: ask.model,
-    content: response.parts.flatMap(encodePart),
+    content: response.parts.flatMap((part) => encodePart(part, nameOf)),
     ...encodeStop(response.finish, response.stopSequence, calls, refused),
     usage: {
       ...encodeUsage(withPrompt(response.usage, ask.inputEstimate), encodeTier(response.serviceTier)),
