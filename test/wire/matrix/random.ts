@@ -1,6 +1,7 @@
 // Random stories: conversations and answers, regular or not.
 
 import fc from 'fast-check'
+import type { ChatWire } from '../../../src/ir/wire.ts'
 import { PDF, PICTURE_URL, PIXEL } from './stories/parts.ts'
 import type { Answer, Ask, Figures, Said, Shown, Tool, Turn } from './story.ts'
 
@@ -74,8 +75,46 @@ const shown: fc.Arbitrary<Shown> = fc.oneof(
 )
 const words: fc.Arbitrary<Shown> = text.map((said) => ({ text: said }))
 
-/** `pictures`: whether this client can send images in results. */
-const turn = (pictures: boolean): fc.Arbitrary<Turn> =>
+/** What this client's history may say of the model: calls in namespaces on the wire that has them, free text where it is told. */
+const said = (client: ChatWire): fc.Arbitrary<Said[]> => {
+  const speech = fc.oneof(
+    { weight: 3, arbitrary: text.map((one): Said => ({ text: one })) },
+    text.map((one): Said => ({ refusal: one })),
+    fc.record({ thought: text, seal: fc.constantFrom('c2ln', '') }),
+  )
+  const call = fc.record({ call: ids, name: names, input: inputs }).map((one): Said => one)
+  const free = fc.record({ call: ids, name: fc.constant('patch'), input: text, custom: fc.constant(true as const) })
+  const short = fc.constantFrom('get_weather', 'now')
+  const spaced = fc.record({ call: ids, name: short, input: inputs, namespace: fc.constantFrom('fs', 'mcp__git') })
+  const called =
+    client === 'messages'
+      ? call
+      : client === 'responses'
+        ? fc.oneof(call, call, free, spaced)
+        : fc.oneof(call, call, free)
+  // On this wire calls stand behind what is said.
+  if (client === 'chat-completions')
+    return fc.tuple(fc.array(speech, { maxLength: 2 }), fc.array(called, { maxLength: 2 })).map((all) => all.flat())
+  return fc.array(fc.oneof(speech, called), { maxLength: 4 })
+}
+
+/** On one wire alone a result can be told as failed. */
+const results = (client: ChatWire): fc.Arbitrary<Turn> =>
+  fc.record({
+    role: fc.constant('user' as const),
+    parts: fc.array(
+      fc
+        .record({
+          of: ids,
+          result: fc.array(client === 'chat-completions' ? words : shown, { maxLength: 2 }),
+          failed: fc.boolean(),
+        })
+        .map(({ failed, ...one }) => (failed && client === 'messages' ? { ...one, failed } : one)),
+      { minLength: 1, maxLength: 3 },
+    ),
+  })
+
+const turn = (client: ChatWire): fc.Arbitrary<Turn> =>
   fc.oneof(
     {
       weight: 3,
@@ -89,31 +128,10 @@ const turn = (pictures: boolean): fc.Arbitrary<Turn> =>
       weight: 3,
       arbitrary: fc.record({
         role: fc.constant('assistant' as const),
-        parts: fc
-          .tuple(
-            fc.array(
-              text.map((said): Said => ({ text: said })),
-              { maxLength: 1 },
-            ),
-            fc.array(
-              fc.record({ call: ids, name: names, input: inputs }).map((call): Said => call),
-              { maxLength: 2 },
-            ),
-          )
-          .map(([said, called]) => [...said, ...called])
-          .filter((parts) => parts.length > 0),
+        parts: said(client).filter((parts) => parts.length > 0),
       }),
     },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        role: fc.constant('user' as const),
-        parts: fc.array(fc.record({ of: ids, result: fc.array(pictures ? shown : words, { maxLength: 2 }) }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
-      }),
-    },
+    { weight: 2, arbitrary: results(client) },
   )
 
 const tools: fc.Arbitrary<Tool[]> = fc.uniqueArray(names, { maxLength: 3 }).map((list) =>
@@ -127,9 +145,9 @@ const tools: fc.Arbitrary<Tool[]> = fc.uniqueArray(names, { maxLength: 3 }).map(
 const asksSomething = (turns: Turn[]): boolean => turns.some(({ role }) => role !== 'system')
 
 /** Conversations in any order, with results before or after their calls, or without one. */
-export const ask = (pictures: boolean): fc.Arbitrary<Ask> =>
+export const ask = (client: ChatWire): fc.Arbitrary<Ask> =>
   fc
-    .record({ turns: fc.array(turn(pictures), { minLength: 1, maxLength: 7 }).filter(asksSomething), tools })
+    .record({ turns: fc.array(turn(client), { minLength: 1, maxLength: 7 }).filter(asksSomething), tools })
     .map(({ turns, tools: offered }) => ({
       turns: paired(turns),
       ...(offered.length === 0 ? {} : { tools: offered }),

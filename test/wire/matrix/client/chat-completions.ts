@@ -35,10 +35,12 @@ const messages = (turn: Turn): JsonObject[] => {
 const assistant = (pieces: Said[]): JsonObject => {
   const text = pieces.flatMap((piece) => ('text' in piece ? [piece.text] : [])).join('')
   const thought = pieces.flatMap((piece) => ('thought' in piece ? [piece.thought] : [])).join('')
+  const refusal = pieces.flatMap((piece) => ('refusal' in piece ? [piece.refusal] : [])).join('')
   const calls = pieces.filter((piece) => 'call' in piece)
   return {
     role: 'assistant',
     content: text === '' ? null : text,
+    ...(refusal === '' ? {} : { refusal }),
     ...(thought === '' ? {} : { reasoning_content: thought }),
     ...(calls.length === 0
       ? {}
