@@ -18,6 +18,7 @@ const NODES_ALONE: Record<string, readonly string[] | 'whole'> = {
   jobs: 'whole',
   attempts: 'whole',
   versions: 'whole',
+  life: 'whole',
   entered: 'whole',
   windows: 'whole',
   keys: ['tokens_held', 'in_flight', 'window_seconds', 'window_requests', 'window_tokens'],

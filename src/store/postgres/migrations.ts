@@ -11,6 +11,8 @@ import sweeping from '../../../drizzle/postgres/0007_sweeping.sql' with { type: 
 import windows from '../../../drizzle/postgres/0008_windows.sql' with { type: 'text' }
 import ledgerCosts from '../../../drizzle/postgres/0009_ledger_costs.sql' with { type: 'text' }
 import keptTokens from '../../../drizzle/postgres/0010_kept_tokens.sql' with { type: 'text' }
+import life from '../../../drizzle/postgres/0011_life.sql' with { type: 'text' }
+import crashesAndOutages from '../../../drizzle/postgres/0012_crashes_and_outages.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -31,4 +33,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0008_windows', sql: windows },
   { name: '0009_ledger_costs', sql: ledgerCosts },
   { name: '0010_kept_tokens', sql: keptTokens },
+  { name: '0011_life', sql: life },
+  { name: '0012_crashes_and_outages', sql: crashesAndOutages },
 ]

@@ -88,7 +88,7 @@ export const writePostgres = <T>(url: string, run: (writer: Writer) => Promise<T
   )
 
 /** What it writes there itself for its own use. */
-const OWN = new Set(['versions'])
+const OWN = new Set(['versions', 'life'])
 
 const requireEmpty = async (tx: Queries, where: string): Promise<void> => {
   for (const { name } of MOVED_TABLES)

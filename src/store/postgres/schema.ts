@@ -496,6 +496,15 @@ export const nodes = pgTable('nodes', {
   steadySince: integer('steady_since').notNull().default(0),
 })
 
+/**
+ * One row, not logged: a crash takes it along with what was not on the disk yet, and a server that takes over from another never
+ * had it. Another name says that the last moments may be lost.
+ */
+export const life = pgTable('life', {
+  one: boolean('one').primaryKey().default(true),
+  name: text('name').notNull(),
+})
+
 /** Requests that are in, of keys that have limits. `second`: in which it was counted, of the keys' windows. */
 export const entered = pgTable(
   'entered',

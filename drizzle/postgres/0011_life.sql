@@ -1,0 +1,4 @@
+CREATE TABLE "life" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"name" text NOT NULL
+);
