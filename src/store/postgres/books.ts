@@ -38,13 +38,13 @@ export const createBooks = (options: BooksOptions): Books => {
   const terms = termsOf(options)
   const { timing, onFailure } = terms
   const holding = createHolding()
-  const lease = createLease(terms)
+  const ending = createEnding(terms, holding)
+  const lease = createLease(terms, ending.lately)
   const standing = createStanding(terms)
   const enter = createEntering(terms, lease)
   const reserve = createReserving(terms, { holding, lease, standing })
-  const ending = createEnding(terms, holding)
   const { narrow, progress } = createProgress(terms, holding)
-  const { letGo, sweep, net } = createLeft(terms, { holding, write: ending.write })
+  const { letGo, sweep, net } = createLeft(terms, { holding, ending, lease })
   const timers = new Set<Timer>()
 
   /** By one statement, unless something is in its way. */

@@ -584,6 +584,38 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
+    test('what a crash of the server took along of the last moments is said again, with the figures it had', async () => {
+      // It writes what nobody waits for once in ten seconds: all of it is lost.
+      const server = await startPostgres(['wal_writer_delay=10s'])
+      try {
+        const ledger = await newLedger(server)
+        const id = await addKey(ledger.admin, { concurrency: 2 })
+        const node = await ledger.node()
+        const enter = async (request: string) => node.limits.enter(keyOf(node, id), request)
+        const [first, second] = [await enter('req_1'), await enter('req_2')]
+        const one = await reserve(node, id, { inputEstimate: 100 })
+        // What is waited for takes along what was said before.
+        const other = await reserve(node, id, { inputEstimate: 100 })
+        await node.ledger.settle(one, settlement({ usage: { input: 90, output: 37 } })).written
+        first.release()
+        await node.said()
+        second.release()
+        await node.said()
+        await server.restart('immediate')
+        await until(async () => (await keyRow(ledger, id)).in_flight === 0 && (await count(ledger, 'exchanges')) === 1)
+        expect(await ledger.admin.query('SELECT id, input, output, outcome, estimated, alone FROM exchanges')).toEqual([
+          { id: one.exchangeId, input: 90, output: 37, outcome: 'done', estimated: false, alone: false },
+        ])
+        expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 127, tokens_held: other.reserved })
+        expect(await invariantsBroken(ledger.admin)).toEqual([])
+        opened.splice(opened.indexOf(ledger), 1)
+        await node.kill()
+        await ledger.admin.close()
+      } finally {
+        await server.stop()
+      }
+    }, 60_000)
+
     for (const how of ['fast', 'immediate'] as const)
       test(`a server that is restarted (${how}) loses nothing that was said to be written`, async () => {
         const server = await startPostgres()

@@ -10,13 +10,14 @@ afterEach(dropAll)
 
 const START = Date.UTC(2026, 8, 1, 12)
 const LEASE_MS = 2_000
-const BEAT_MS = 500
+const BEAT_MS = 200
 /** A node is settled by another so soon after it was killed, or after the database is back if that is later. */
 const SOON_MS = 5_000
 const STEP_MS = 100
-/** In steps: who lived through an outage is heard of so late after it at most, by whether it was one that is noticed. */
-const LATE = { short: 7, long: 15 }
-const NOTICED_MS = LEASE_MS / 2
+/** In steps: who lived through an outage of so many is heard of so late after it at most. */
+const lateAfter = (awayMs: number): number => (awayMs > LEASE_MS / 2 ? 15 : awayMs > LEASE_MS / 4 ? 7 : 3)
+/** Between two outages: those that follow each other faster leave nobody the time to come back. */
+const BETWEEN_MS = 400
 
 /** The database's clock, which goes as the test says, and nodes that each hold one exchange. */
 const openWorld = async (names: readonly string[]) => {
@@ -52,24 +53,39 @@ const openWorld = async (names: readonly string[]) => {
   return world
 }
 
+type Outage = { after: number; ms: number }
+
 type Story = {
   /** Of the database: how long after the one before, and how long. */
-  outages: { after: number; ms: number }[]
+  outages: Outage[]
   killed: (number | undefined)[]
-  /** How late each node is with what it does, of each beat and after an outage. */
+  /** Nodes that are always as late as they may be. */
+  slow: boolean[]
+  /** How late the others are with what they do, of each beat and after an outage. */
   late: number[]
 }
 
+const outage = (after: [number, number], ms: [number, number]): fc.Arbitrary<Outage> =>
+  fc.record({ after: fc.integer({ min: after[0], max: after[1] }), ms: fc.integer({ min: ms[0], max: ms[1] }) })
+/** Of a server that comes and goes: each too short for a lease to end by it. */
+const several = fc.array(outage([BETWEEN_MS, 900], [100, LEASE_MS / 2]), { minLength: 2, maxLength: 8, size: 'max' })
+
 const story: fc.Arbitrary<Story> = fc.record({
-  outages: fc.array(
-    fc.record({ after: fc.integer({ min: 3_000, max: 9_000 }), ms: fc.integer({ min: 100, max: 6_000 }) }),
-    { maxLength: 3 },
-  ),
+  outages: fc
+    .array(
+      fc.oneof(
+        outage([3_000, 9_000], [100, 6_000]).map((one) => [one]),
+        several,
+      ),
+      { maxLength: 3 },
+    )
+    .map((all) => all.flat()),
   killed: fc.tuple(
     fc.constant(undefined),
     fc.option(fc.nat(15_000), { nil: undefined }),
     fc.option(fc.nat(15_000), { nil: undefined }),
   ),
+  slow: fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
   late: fc.array(fc.nat(1_000), { minLength: 7, maxLength: 7 }),
 })
 
@@ -78,7 +94,7 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
     const names = ['a', 'b', 'c']
     const world = await openWorld(names)
     await fc.assert(
-      fc.asyncProperty(story, async ({ outages, killed, late }) => {
+      fc.asyncProperty(story, async ({ outages, killed, slow, late }) => {
         await world.begin()
         let at = 0
         const away = outages.map(({ after, ms: forMs }) => {
@@ -89,8 +105,9 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
         })
         const isAway = (ms: number): boolean => away.some(({ from, until }) => ms >= from && ms < until)
         let turn = 0
-        const lateBy = (steps: number): number => ((late[turn++ % late.length] ?? 0) % (steps + 1)) * STEP_MS
-        const dueAt = names.map(() => lateBy(4))
+        const lateBy = (steps: number, i: number): number =>
+          (slow[i] ? steps : (late[turn++ % late.length] ?? 0) % (steps + 1)) * STEP_MS
+        const dueAt = names.map((_, i) => lateBy(4, i))
         let backAt = 0
         let awayMs = 0
         const open = new Set(names)
@@ -101,8 +118,7 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
           }
           if (awayMs > 0) {
             backAt = ms
-            const most = awayMs > NOTICED_MS ? LATE.long : LATE.short
-            for (const i of names.keys()) dueAt[i] = ms + lateBy(most)
+            for (const i of names.keys()) dueAt[i] = ms + lateBy(lateAfter(awayMs), i)
             awayMs = 0
           }
           await world.setClock(ms)
@@ -110,7 +126,7 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
             const isGone = ms >= (killed[i] ?? Number.POSITIVE_INFINITY)
             if (isGone || ms < (dueAt[i] ?? 0)) continue
             // A little late each time, as processes that have other things to do are.
-            dueAt[i] = ms + BEAT_MS + lateBy(2)
+            dueAt[i] = ms + BEAT_MS + lateBy(2, i)
             await world.beat(name)
             for (const taken of await world.sweep(name)) {
               open.delete(taken)
@@ -123,7 +139,7 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
           }
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 20 },
     )
     await world.client.close()
   }, 60_000)
@@ -135,7 +151,7 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
     expect(await world.sweep('b')).toEqual([])
     await world.beat('b')
     expect(await world.sweep('b')).toEqual([])
-    for (const ms of [61_000, 62_000, 62_900]) {
+    for (const ms of [60_500, 61_000, 61_500, 62_000, 62_500, 62_900]) {
       await world.setClock(ms)
       await world.beat('b')
       expect(await world.sweep('b')).toEqual([])

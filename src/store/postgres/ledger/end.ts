@@ -6,6 +6,7 @@ import { clamped, endOf } from '../../../ledger/settled.ts'
 import type { AskOf, Verdict } from '../../../ledger/shared.ts'
 import { troubleOf } from '../client.ts'
 import type { Held, Holding } from './held.ts'
+import { createLately } from './lately.ts'
 import type { Terms } from './options.ts'
 import { endedRow, jsonOf } from './rows.ts'
 
@@ -15,16 +16,20 @@ export type Ended = { id: string; held: Held | undefined; end: Omit<SettledExcha
 type Ask = AskOf<'settle' | 'leave'>
 /** Requests that leave. */
 type Left = { left: string[]; refunded: string[] }
-type Ending = { ended: readonly Ended[]; leaving: Left }
+/** `alone`: its node does not say it. */
+type Ending = { ended: readonly Ended[]; leaving: Left; alone?: boolean }
 const NOBODY: Left = { left: [], refunded: [] }
 
+const LEAVE = "SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])"
 const END = "SELECT sluice_end($1::text[], $2, $3::text[], $4::text[], '{}', '{}')"
 
 export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
   const { say, keys, clock, prices, calendar, defaults, countsTokens, onSettled, onFailure, onRefused } = terms
 
-  const leave = ({ left, refunded }: Left): Promise<unknown> =>
-    say("SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])", [left, refunded])
+  const leave = async (leaving: Left): Promise<void> => {
+    await say(LEAVE, [leaving.left, leaving.refunded])
+    lately.heard({ ended: [], leaving })
+  }
 
   const endedOf = (asks: readonly AskOf<'settle'>[]): Ended[] =>
     asks.map(({ id, settlement }) => {
@@ -54,6 +59,7 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
   const write = async (ended: readonly Ended[], { alone = false, leaving = NOBODY } = {}): Promise<Set<string>> => {
     try {
       await say(END, params({ ended, leaving }, alone))
+      lately.heard({ ended, leaving, alone })
       return new Set(ended.map(({ id }) => id))
     } catch (cause) {
       const [only] = ended
@@ -106,15 +112,30 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
     })
   }
 
+  const lately = createLately<Ending>(async ({ ended, leaving, alone }) => {
+    try {
+      if (ended.length === 0) await leave(leaving)
+      const written = ended.length === 0 ? new Set() : await write(ended, { leaving, alone })
+      return ended.every(({ id }) => written.has(id))
+    } catch (cause) {
+      onFailure(cause)
+      return false
+    }
+  })
+
   return {
     write,
+    lately,
     end: (asks: readonly Ask[]): Promise<Verdict[]> => end(asks),
     /** To be written with another statement, which has `params` first; or by itself where that was in the way. */
     along(asks: readonly Ask[]) {
       const ending = endingOf(asks)
       return {
         params: () => params(ending),
-        written: () => heard(asks, ending.ended, new Set(ending.ended.map(({ id }) => id))),
+        written() {
+          lately.heard(ending)
+          return heard(asks, ending.ended, new Set(ending.ended.map(({ id }) => id)))
+        },
         alone: () => end(asks, ending),
       }
     },

@@ -1,5 +1,6 @@
 // The lease of a node: while it lasts, the database grants it what it asks for, and nobody takes over what it has.
 
+import type { Lately } from './lately.ts'
 import type { Terms } from './options.ts'
 
 export type Lease = {
@@ -13,12 +14,26 @@ export type Lease = {
   giveUp(): Promise<void>
 }
 
-export const createLease = ({ client, node, timing, onFailure }: Terms): Lease => {
+const BEAT = 'SELECT sluice_beat($1, $2), sluice_life() AS life'
+
+export const createLease = (
+  { client, node, timing, onFailure }: Terms,
+  lately: Pick<Lately<unknown>, 'forget' | 'sayAgain'>,
+): Lease => {
   let fenced = true
   let over = false
+  /** The database's, as it was with the last beat: another after a crash. */
+  let life: string | undefined
+  const isOver = (): boolean => over
   const beat = async (): Promise<void> => {
-    await client.query('SELECT sluice_beat($1, $2)', [node, timing.leaseMs], { deadlineMs: timing.leaseMs })
+    const manner = { deadlineMs: timing.leaseMs, isRepeatable: true }
+    const [row] = await client.query<{ life: string }>(BEAT, [node, timing.leaseMs], manner)
     fenced = false
+    const was = life
+    life = row?.life
+    if (was === undefined || was === life) lately.forget()
+    // Its lease does not wait for that.
+    else void lately.sayAgain(isOver)
   }
   return {
     beat,
@@ -27,7 +42,7 @@ export const createLease = ({ client, node, timing, onFailure }: Terms): Lease =
       return beat()
     },
     isFenced: () => fenced,
-    isOver: () => over,
+    isOver,
     async giveUp() {
       over = true
       await client.query('DELETE FROM nodes WHERE id = $1', [node]).catch(onFailure)

@@ -4,18 +4,23 @@
 import type { Reservation, Resumed, Settlement } from '../../../ledger/ledger.ts'
 import { endOf, lastKnown } from '../../../ledger/settled.ts'
 import type { AskOf, Verdict } from '../../../ledger/shared.ts'
+import { createInOrder } from '../../../lib/in-order.ts'
 import type { createEnding, Ended } from './end.ts'
 import type { Held, Holding } from './held.ts'
+import type { Lease } from './lease.ts'
 import type { Terms } from './options.ts'
 import { leftOpenOf, type ReservationRow } from './rows.ts'
 
 /** Of what a node has left, at once. */
 const SWEPT = 500
 
-type Parts = { holding: Holding; write: ReturnType<typeof createEnding>['write'] }
+type Parts = { holding: Holding; ending: ReturnType<typeof createEnding>; lease: Pick<Lease, 'beat'> }
 
-export const createLeft = (terms: Terms, { holding: { running, asking }, write }: Parts) => {
+export const createLeft = (terms: Terms, { holding: { running, asking }, ending, lease }: Parts) => {
   const { client, node, clock, prices, timing, takeOver, onSettled } = terms
+  const { write, lately } = ending
+  /** What is being taken over is this node's, and known to nobody for a moment. */
+  const inOrder = createInOrder()
 
   const settleLeft = async (id: string, { open, soFar, prices: by }: Held): Promise<void> => {
     const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate, pictures } = open
@@ -35,6 +40,39 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, write }
     if (written.has(id)) onSettled({ open, settlement, costMicroUsd: end.costMicroUsd })
   }
 
+  const sweep = async (): Promise<number> => {
+    const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
+    await Promise.all(
+      rows.map((row) => {
+        const { usage, serverTools, ...open } = leftOpenOf(row)
+        return settleLeft(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
+      }),
+    )
+    return rows.length
+  }
+
+  const net = async (olderThanMs: number): Promise<number> => {
+    // After a crash there is much that is known here all the same.
+    await lease.beat()
+    if (lately.isSayingAgain()) return 0
+    const rows = await client.query<ReservationRow>('SELECT * FROM reservations WHERE node = $1 AND started_at < $2', [
+      node,
+      clock() - olderThanMs,
+    ])
+    const unheard = rows.filter(({ id }) => !running.has(id) && !asking.has(id))
+    const ended = unheard.map((row): Ended => {
+      const { usage, ...open } = leftOpenOf(row)
+      const known = Object.keys(usage).length > 0 ? usage : {}
+      const settlement: Settlement = {
+        ...{ outcome: 'failed', usage: known, estimated: false, status: 503, errorCode: 'service_unavailable' },
+        ...{ attempts: 0, totalMs: 0 },
+      }
+      return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
+    })
+    if (ended.length > 0) await write(ended)
+    return ended.length
+  }
+
   return {
     async letGo(asks: readonly AskOf<'let-go'>[]): Promise<Verdict[]> {
       for (const { id } of asks) {
@@ -45,35 +83,9 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, write }
     },
 
     /** Of nodes that are gone; returns how much that was. */
-    async sweep(): Promise<number> {
-      const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
-      await Promise.all(
-        rows.map((row) => {
-          const { usage, serverTools, ...open } = leftOpenOf(row)
-          return settleLeft(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
-        }),
-      )
-      return rows.length
-    },
+    sweep: (): Promise<number> => inOrder(sweep),
 
     /** What this node was granted without hearing of it is given back. */
-    async net(olderThanMs = timing.netMs + timing.reserveMs): Promise<number> {
-      const rows = await client.query<ReservationRow>(
-        'SELECT * FROM reservations WHERE node = $1 AND started_at < $2',
-        [node, clock() - olderThanMs],
-      )
-      const unheard = rows.filter(({ id }) => !running.has(id) && !asking.has(id))
-      const ended = unheard.map((row): Ended => {
-        const { usage, ...open } = leftOpenOf(row)
-        const known = Object.keys(usage).length > 0 ? usage : {}
-        const settlement: Settlement = {
-          ...{ outcome: 'failed', usage: known, estimated: false, status: 503, errorCode: 'service_unavailable' },
-          ...{ attempts: 0, totalMs: 0 },
-        }
-        return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
-      })
-      if (ended.length > 0) await write(ended)
-      return ended.length
-    },
+    net: (olderThanMs = timing.netMs + timing.reserveMs): Promise<number> => inOrder(() => net(olderThanMs)),
   }
 }
