@@ -97,7 +97,9 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   const revoking = (id: string): Edit => ({ id, action: 'key.revoke', columns: revoked })
 
   const reload = async (after: number): Promise<void> => {
-    for (const row of await orm.select(columns).from(table).where(gt(table.version, after))) cache.take(row)
+    // Listed as they were made: a database gives rows in an order of its own.
+    const changed = orm.select(columns).from(table).where(gt(table.version, after))
+    for (const row of await changed.orderBy(asc(table.createdAt), asc(table.id))) cache.take(row)
   }
 
   const keys: Keys = {
