@@ -3,33 +3,31 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Key } from '../../src/keys/key.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
-import type { SqliteStore } from '../../src/store/store.ts'
-import { ask, bench, settlement } from '../ledger/support.ts'
-import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
+import { ask, settlement } from '../ledger/support.ts'
+import { type AnyStore, closeAll, type Place, STORES } from './stores.ts'
+import { ACTOR, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
 type Past = { at: number; key: number; model: string; outcome: Outcome; input: number; output: number }
 
 /** A store whose exchanges were made at their times. */
-const history = async (pasts: Past[]): Promise<{ store: SqliteStore; ids: string[] }> => {
+const history = async (place: Place, pasts: Past[]): Promise<{ store: AnyStore; ids: string[] }> => {
   const time = { now: NOW }
-  const store = open(':memory:', () => time.now)
-  const keys = await Promise.all(
-    [0, 1].map(async (i) => (await store.keys.issue(newKey({ label: `key ${i}`, tokensTotal: 1e12 }), ACTOR)).key),
-  )
-  const { ledger } = bench(store, { clock: () => time.now })
+  const { store, books } = await place.serve({ clock: () => time.now })
+  const keys: Key[] = []
+  for (const label of ['key 0', 'key 1'])
+    keys.push((await store.keys.issue(newKey({ label, tokensTotal: 1e12, expiresAt: 9e12 }), ACTOR)).key)
   for (const { at, key, model, outcome, input, output } of pasts) {
     const shown = keys[key]
     if (shown === undefined) throw new Error('no such key')
     time.now = at
-    const reserving = ledger.reserve(ask(shown, { model }))
-    await ledger.flush()
-    ledger.settle(await reserving, settlement({ outcome, usage: { input, output } }))
+    books.settle(await books.reserve(ask(shown, { model })), settlement({ outcome, usage: { input, output } }))
   }
-  await ledger.flush()
+  await books.written()
   return { store, ids: keys.map((key) => key.id) }
 }
 
@@ -38,157 +36,164 @@ const past = (more: Partial<Past> = {}): Past => ({
   ...more,
 })
 
-describe('usage', () => {
-  test('groups by model, key and day', async () => {
-    const { store, ids } = await history([
-      past({ at: NOW - DAY }),
-      past({ key: 1, outcome: 'failed' }),
-      past({ model: 'vendorB-4o', outcome: 'aborted' }),
-      past({ outcome: 'refused', input: 0, output: 0 }),
-    ])
-    const figures = async (by: 'model' | 'key' | 'day') =>
-      (await store.usage({ by })).rows.map(({ group, requests, errors, input }) => [group, requests, errors, input])
-    expect(await figures('model')).toEqual([
-      ['vendorB-4o', 1, 0, 10],
-      ['vendorB-5.5', 3, 2, 20],
-    ])
-    expect(await figures('day')).toEqual([
-      ['2026-08-31', 1, 0, 10],
-      ['2026-09-01', 3, 2, 20],
-    ])
-    expect(await figures('key')).toEqual(
-      [
-        [ids[0] ?? '', 3, 1, 20],
-        [ids[1] ?? '', 1, 1, 10],
-      ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-    )
-    const models = (await store.usage({ by: 'model', keyIds: ids.slice(0, 1) })).rows.map(({ group, requests }) => [
-      group,
-      requests,
-    ])
-    expect(models).toEqual([
-      ['vendorB-4o', 1],
-      ['vendorB-5.5', 2],
-    ])
-    expect((await store.usage({ by: 'day', keyIds: ids.slice(1, 2), sinceMs: 0 })).rows).toEqual([
-      {
-        ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
-        ...{ reasoning: 0, costMicroUsd: 75, feesMicroUsd: 0 },
-      },
-    ])
-  })
-
-  test('covers from the full hour of `since` to the UTC day of `until` and equals the sum of the exchanges between', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.record({
-            ...{ hoursAgo: fc.integer({ min: 0, max: 80 }), input: fc.nat(1_000), key: fc.nat(1) },
-            model: fc.constantFrom('a', 'b', 'c'),
-          }),
-        ),
-        fc.integer({ min: 0, max: 90 * HOUR }),
-        fc.option(fc.integer({ min: -HOUR, max: 90 * HOUR }), { nil: undefined }),
-        async (pasts, agoMs, untilAgoMs) => {
-          const pastOnes = pasts.map(({ hoursAgo, ...more }) => past({ at: NOW - hoursAgo * HOUR, ...more }))
-          const { store, ids } = await history(pastOnes.sort((a, b) => a.at - b.at))
-          const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
-          const untilMs = untilAgoMs === undefined ? undefined : NOW - untilAgoMs
-          const end = untilMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(untilMs / DAY) * DAY
-          for (const keyIds of [undefined, ids.slice(1, 2), ids, []]) {
-            const rows = (await store.exchanges({ limit: 1_000 }))
-              .filter((row) => keyIds?.includes(row.keyId) ?? true)
-              .filter((row) => row.startedAt >= from && row.startedAt < end)
-            for (const by of ['model', 'key', 'day'] as const) {
-              const { rows: usage } = await store.usage({ by, sinceMs: NOW - agoMs, untilMs, keyIds })
-              const groups = usage.map(({ group }) => group)
-              expect(groups).toEqual([...new Set(groups)].sort())
-              expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
-              expect(usage.reduce((sum, row) => sum + row.input, 0)).toBe(
-                rows.reduce((sum, row) => sum + (row.input ?? 0), 0),
-              )
-            }
-          }
-          await store.close()
-        },
-      ),
-      { numRuns: 30 },
-    ))
-})
-
-describe('exchanges', () => {
-  test('come newest first, and one by its id', async () => {
-    const { store } = await history(Array.from({ length: 24 }, (_, i) => past({ at: NOW + i, key: i % 2 })))
-    const all = await store.exchanges({ limit: 100 })
-    expect(all.map((row) => row.startedAt)).toEqual(Array.from({ length: 24 }, (_, i) => NOW + 23 - i))
-    expect(await store.exchanges({ limit: 5 })).toEqual(all.slice(0, 5))
-    expect(await store.exchanges({ limit: 9, id: all[7]?.id })).toEqual(all.slice(7, 8))
-  })
-})
-
-describe('pruning', () => {
-  test('removes in steps, leaves what is newer or still open, and keeps the daily sums', async () => {
-    const store = open(':memory:', () => NOW)
-    const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
-    const time = { now: NOW - 10 * DAY }
-    const { ledger } = bench(store, { clock: () => time.now })
-    const stays = ledger.reserve(ask(key))
-    for (let day = 10; day > 0; day--) {
-      time.now = NOW - day * DAY
-      const reserving = ledger.reserve(ask(key))
-      await ledger.flush()
-      ledger.settle(await reserving, settlement())
-    }
-    await ledger.flush()
-    const before = (await store.usage({ by: 'day' })).rows
-    const steps: number[] = [await store.prune(NOW - 4 * DAY, 4)]
-    while ((steps.at(-1) ?? 0) > 0) steps.push(await store.prune(NOW - 4 * DAY, 4))
-    expect(steps.every((step) => step <= 4)).toBe(true)
-    expect(steps.at(-1)).toBe(0)
-    const left = await store.exchanges({ limit: 100 })
-    expect(left.map((row) => row.startedAt).sort()).toEqual(
-      [NOW - 10 * DAY, ...[4, 3, 2, 1].map((day) => NOW - day * DAY)].sort(),
-    )
-    expect(left.find((row) => row.outcome === null)?.id).toBe((await stays).exchangeId)
-    expect(await store.exchanges({ limit: 3 })).toEqual(left.slice(0, 3))
-    expect((await store.usage({ by: 'day' })).rows).toEqual(before)
-    expect((await store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).rows).toEqual(before.slice(3))
-    // Of a key the hours of that day are gone: the whole day stands for them.
-    expect((await store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyIds: [key.id] })).rows).toEqual(
-      before.slice(2),
-    )
-    const from = async (days: number, keyIds?: string[]) =>
-      NOW - ((await store.usage({ by: 'day', sinceMs: NOW - days * DAY + HOUR + 1, keyIds })).since ?? 0)
-    expect([await from(8), await from(8, [key.id]), await from(3, [key.id]), await from(20, [key.id])]).toEqual([
-      8 * DAY - HOUR,
-      8 * DAY + (NOW % DAY),
-      3 * DAY - HOUR,
-      20 * DAY - HOUR,
-    ])
-    expect((await store.usage({ by: 'day' })).since).toBeUndefined()
-    expect(key.tokensUsed).toBe(10 * 150)
-  })
-
-  test('removes the key lists of blocks whose rows are gone', async () => {
-    const path = newPath()
-    const store = open(path)
-    const db = new Database(path)
-    for (const block of [0, 1, 2, 3]) {
-      db.run(
-        `INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome)
-         VALUES (?, 'x', 'key_1', 'a', 'messages', 0, ?, 1, 1, 'done')`,
-        [block * BLOCK_ROWS + 7, NOW + block],
+describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
+  describe('usage', () => {
+    test('groups by model, key and day', async () => {
+      const { store, ids } = await history(await newPlace('once'), [
+        past({ at: NOW - DAY }),
+        past({ key: 1, outcome: 'failed' }),
+        past({ model: 'vendorB-4o', outcome: 'aborted' }),
+        past({ outcome: 'refused', input: 0, output: 0 }),
+      ])
+      const figures = async (by: 'model' | 'key' | 'day') =>
+        (await store.usage({ by })).rows.map(({ group, requests, errors, input }) => [group, requests, errors, input])
+      expect(await figures('model')).toEqual([
+        ['vendorB-4o', 1, 0, 10],
+        ['vendorB-5.5', 3, 2, 20],
+      ])
+      expect(await figures('day')).toEqual([
+        ['2026-08-31', 1, 0, 10],
+        ['2026-09-01', 3, 2, 20],
+      ])
+      expect(await figures('key')).toEqual(
+        [
+          [ids[0] ?? '', 3, 1, 20],
+          [ids[1] ?? '', 1, 1, 10],
+        ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
       )
-      db.run("INSERT INTO exchange_blocks VALUES (?, 'key_1'), (?, 'key_2')", [block, block])
-    }
-    const blocks = () => db.query('SELECT DISTINCT block FROM exchange_blocks ORDER BY 1').values().flat()
-    expect([await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3)]).toEqual([
-      3, 3, 0,
-    ])
-    expect(blocks()).toEqual([2, 3])
-    while ((await store.prune(NOW + 9, 10)) > 0);
-    // The next rows come into the last block, of keys that are known to be noted in it.
-    expect(blocks()).toEqual([2, 3])
-    db.close()
+      const models = (await store.usage({ by: 'model', keyIds: ids.slice(0, 1) })).rows.map(({ group, requests }) => [
+        group,
+        requests,
+      ])
+      expect(models).toEqual([
+        ['vendorB-4o', 1],
+        ['vendorB-5.5', 2],
+      ])
+      expect((await store.usage({ by: 'day', keyIds: ids.slice(1, 2), sinceMs: 0 })).rows).toEqual([
+        {
+          ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
+          ...{ reasoning: 0, costMicroUsd: 75, feesMicroUsd: 0 },
+        },
+      ])
+    })
+
+    test('covers from the full hour of `since` to the UTC day of `until` and equals the sum of the exchanges between', () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.record({
+              ...{ hoursAgo: fc.integer({ min: 0, max: 80 }), input: fc.nat(1_000), key: fc.nat(1) },
+              model: fc.constantFrom('a', 'b', 'c'),
+            }),
+          ),
+          fc.integer({ min: 0, max: 90 * HOUR }),
+          fc.option(fc.integer({ min: -HOUR, max: 90 * HOUR }), { nil: undefined }),
+          async (pasts, agoMs, untilAgoMs) => {
+            const pastOnes = pasts.map(({ hoursAgo, ...more }) => past({ at: NOW - hoursAgo * HOUR, ...more }))
+            const { store, ids } = await history(
+              await newPlace('once'),
+              pastOnes.sort((a, b) => a.at - b.at),
+            )
+            const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
+            const untilMs = untilAgoMs === undefined ? undefined : NOW - untilAgoMs
+            const end = untilMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(untilMs / DAY) * DAY
+            for (const keyIds of [undefined, ids.slice(1, 2), ids, []]) {
+              const rows = (await store.exchanges({ limit: 1_000 }))
+                .filter((row) => keyIds?.includes(row.keyId) ?? true)
+                .filter((row) => row.startedAt >= from && row.startedAt < end)
+              for (const by of ['model', 'key', 'day'] as const) {
+                const { rows: usage } = await store.usage({ by, sinceMs: NOW - agoMs, untilMs, keyIds })
+                const groups = usage.map(({ group }) => group)
+                expect(groups).toEqual([...new Set(groups)].sort())
+                expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
+                expect(usage.reduce((sum, row) => sum + row.input, 0)).toBe(
+                  rows.reduce((sum, row) => sum + (row.input ?? 0), 0),
+                )
+              }
+            }
+            await closeAll()
+          },
+        ),
+        { numRuns: runs(30) },
+      ))
   })
+
+  describe('exchanges', () => {
+    test('come newest first, and one by its id', async () => {
+      const { store } = await history(
+        await newPlace('once'),
+        Array.from({ length: 24 }, (_, i) => past({ at: NOW + i, key: i % 2 })),
+      )
+      const all = await store.exchanges({ limit: 100 })
+      expect(all.map((row) => row.startedAt)).toEqual(Array.from({ length: 24 }, (_, i) => NOW + 23 - i))
+      expect(await store.exchanges({ limit: 5 })).toEqual(all.slice(0, 5))
+      expect(await store.exchanges({ limit: 9, id: all[7]?.id })).toEqual(all.slice(7, 8))
+    })
+  })
+
+  describe('pruning', () => {
+    test('removes in steps, leaves what is newer or still open, and keeps the daily sums', async () => {
+      const time = { now: NOW - 10 * DAY }
+      const { store, books } = await (await newPlace('once')).serve({ clock: () => time.now })
+      const { key } = await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)
+      const stays = await books.reserve(ask(key))
+      for (let day = 10; day > 0; day--) {
+        time.now = NOW - day * DAY
+        books.settle(await books.reserve(ask(key)), settlement())
+      }
+      await books.written()
+      time.now = NOW
+      const before = (await store.usage({ by: 'day' })).rows
+      const steps: number[] = [await store.prune(NOW - 4 * DAY, 4)]
+      while ((steps.at(-1) ?? 0) > 0) steps.push(await store.prune(NOW - 4 * DAY, 4))
+      expect(steps.every((step) => step <= 4)).toBe(true)
+      expect(steps.at(-1)).toBe(0)
+      const left = await store.exchanges({ limit: 100 })
+      expect(left.map((row) => row.startedAt).sort()).toEqual(
+        [NOW - 10 * DAY, ...[4, 3, 2, 1].map((day) => NOW - day * DAY)].sort(),
+      )
+      expect(left.find((row) => row.outcome === null)?.id).toBe(stays.exchangeId)
+      expect(await store.exchanges({ limit: 3 })).toEqual(left.slice(0, 3))
+      expect((await store.usage({ by: 'day' })).rows).toEqual(before)
+      expect((await store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).rows).toEqual(before.slice(3))
+      // Of a key the hours of that day are gone: the whole day stands for them.
+      expect((await store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyIds: [key.id] })).rows).toEqual(
+        before.slice(2),
+      )
+      const from = async (days: number, keyIds?: string[]) =>
+        NOW - ((await store.usage({ by: 'day', sinceMs: NOW - days * DAY + HOUR + 1, keyIds })).since ?? 0)
+      expect([await from(8), await from(8, [key.id]), await from(3, [key.id]), await from(20, [key.id])]).toEqual([
+        8 * DAY - HOUR,
+        8 * DAY + (NOW % DAY),
+        3 * DAY - HOUR,
+        20 * DAY - HOUR,
+      ])
+      expect((await store.usage({ by: 'day' })).since).toBeUndefined()
+      await store.refresh()
+      expect(key.tokensUsed).toBe(10 * 150)
+    })
+  })
+})
+
+test('pruning a file removes the key lists of blocks whose rows are gone', async () => {
+  const path = newPath()
+  const store = open(path)
+  const db = new Database(path)
+  for (const block of [0, 1, 2, 3]) {
+    db.run(
+      `INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome)
+         VALUES (?, 'x', 'key_1', 'a', 'messages', 0, ?, 1, 1, 'done')`,
+      [block * BLOCK_ROWS + 7, NOW + block],
+    )
+    db.run("INSERT INTO exchange_blocks VALUES (?, 'key_1'), (?, 'key_2')", [block, block])
+  }
+  const blocks = () => db.query('SELECT DISTINCT block FROM exchange_blocks ORDER BY 1').values().flat()
+  expect([await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3)]).toEqual([
+    3, 3, 0,
+  ])
+  expect(blocks()).toEqual([2, 3])
+  while ((await store.prune(NOW + 9, 10)) > 0);
+  // The next rows come into the last block, of keys that are known to be noted in it.
+  expect(blocks()).toEqual([2, 3])
+  db.close()
 })

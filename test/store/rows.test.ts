@@ -3,34 +3,81 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { createClient } from '../../src/store/postgres/client.ts'
+import { asked } from '../../src/store/postgres/reading.ts'
+import { endBefore as endInPostgres } from '../../src/store/postgres/rows.ts'
+import { readInTurn } from '../../src/store/reading/ask.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
-import { rowAt } from '../../src/store/sqlite/rows.ts'
+import { endBefore as endInFile } from '../../src/store/sqlite/rows.ts'
 import { bench } from '../ledger/support.ts'
-import { cleanUp, NOW, newPath, open } from './support.ts'
+import { ownDatabase } from './postgres/support.ts'
+import { closeAll, STORES } from './stores.ts'
+import { NOW, newPath, open } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
-describe('the first exchange from a time on', () => {
-  test('is found whichever rows are gone and however many began at once', () =>
-    fc.assert(
-      fc.property(
-        fc.array(fc.record({ after: fc.nat(3), gap: fc.nat(3) }), { maxLength: 40, size: 'max' }),
+type Row = { row: number; at: number }
+
+/** A table of such rows, and the number after the last of them that began before a time. */
+const TABLES = {
+  SQLite: async () => {
+    const db = new Database(':memory:')
+    db.run('CREATE TABLE exchanges (row integer PRIMARY KEY, started_at integer)')
+    return {
+      async fill(rows: readonly Row[]) {
+        db.run('DELETE FROM exchanges')
+        for (const { row, at } of rows) db.run('INSERT INTO exchanges VALUES (?, ?)', [row, at])
+      },
+      endBefore: async (time: number, latest?: number) => endInFile(db, time, latest),
+      close: async () => db.close(),
+    }
+  },
+  PostgreSQL: async () => {
+    const client = createClient(await ownDatabase(), { max: 1 })
+    const of = { table: 'began', at: 'started_at' }
+    await client.query('CREATE TABLE began (row bigint PRIMARY KEY, started_at bigint)')
+    return {
+      fill: (rows: readonly Row[]) =>
+        client.query(
+          `WITH gone AS (DELETE FROM began WHERE row <> ALL($1::bigint[]))
+           INSERT INTO began SELECT * FROM unnest($1::bigint[], $2::bigint[])
+           ON CONFLICT (row) DO UPDATE SET started_at = excluded.started_at`,
+          [rows.map(({ row }) => row), rows.map(({ at }) => at)],
+        ),
+      endBefore: (time: number, latest?: number) =>
+        readInTurn(endInPostgres(time, latest, of), (asking) => asked(client, asking)),
+      close: () => client.close(),
+    }
+  },
+}
+
+describe.each(STORES)('in %s', (name, { runs }) => {
+  test('exchanges that began before a time end where the next begins, whichever rows are gone', async () => {
+    const { fill, endBefore, close } = await TABLES[name as keyof typeof TABLES]()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ after: fc.nat(3), gap: fc.nat(3), ahead: fc.nat(9).map((n) => n === 0) }), {
+          ...{ maxLength: 40, size: 'max' },
+        }),
         fc.nat(130),
-        (steps, time) => {
-          const db = new Database(':memory:')
-          db.run('CREATE TABLE exchanges (row integer PRIMARY KEY, started_at integer)')
-          const rows: { row: number; at: number }[] = []
-          for (const { after, gap } of steps) {
-            const last = rows.at(-1) ?? { row: 0, at: 0 }
-            rows.push({ row: last.row + 1 + gap, at: last.at + after })
+        async (steps, time) => {
+          const rows: Row[] = []
+          let at = 0
+          for (const { after, gap, ahead } of steps) {
+            at += after
+            // By a clock that was wrong: of a time to come.
+            rows.push({ row: (rows.at(-1)?.row ?? 0) + 1 + gap, at: ahead ? 1_000 : at })
           }
-          for (const { row, at } of rows) db.run('INSERT INTO exchanges VALUES (?, ?)', [row, at])
-          expect(rowAt(db, time)).toBe(rows.find(({ at }) => at >= time)?.row)
-          db.close()
+          await fill(rows)
+          const end = await endBefore(time, 999)
+          const right = rows.filter(({ at }) => at < 1_000)
+          expect(right.filter(({ row }) => row < end)).toEqual(right.filter(({ at }) => at < time))
         },
       ),
-      { numRuns: 300 },
-    ))
+      { numRuns: runs(300) },
+    )
+    await close()
+  })
 })
 
 test('migration moves the open exchanges of an older database, loses none, and they settle as before', async () => {

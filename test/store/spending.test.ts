@@ -1,9 +1,9 @@
 // Who spent what: every sum against a plain reading of the exchanges, whatever it is told apart by, over restarts too.
 
-import { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { totalTokens } from '../../src/ir/usage.ts'
+import type { Key } from '../../src/keys/key.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import type { OpenExchange, SettledExchange } from '../../src/ledger/journal.ts'
 import { OTHER_TAGS } from '../../src/ledger/tags.ts'
@@ -11,9 +11,10 @@ import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../../src/store/figures.ts'
 import { USAGE_BY, type UsageBy } from '../../src/store/usage.ts'
 import { PRICE } from '../ledger/support.ts'
-import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
+import { closeAll, type Place, STORES } from './stores.ts'
+import { ACTOR, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
 /** Micro-USD. */
 const SEARCH = PRICE.perCall.web_search * 1e6
@@ -33,41 +34,37 @@ const some = fc.record({
 type Made = typeof some extends fc.Arbitrary<infer T> ? T : never
 
 /** Four keys: two of one member, who is in a team; one of another, who is in none; one of the gateway's own. */
-const fill = async (made: readonly Made[], restartAfter: number) => {
-  const path = newPath()
+const fill = async (place: Place, made: readonly Made[], restartAfter: number) => {
   const time = { now: NOW }
-  let store = open(path, () => time.now)
+  const begin = () => place.serve({ clock: () => time.now, prices: () => PRICE })
+  let { store, books, close } = await begin()
   const team = await store.teams.add({ name: 'crew' }, ACTOR)
   const member = (name: string, teamId: string | null) =>
     store.members.add({ name, role: 'member', limits: DEFAULT_LIMITS, passwordHash: 'x', teamId }, ACTOR)
   const [ann, bob] = [await member('Ann', team.id), await member('Bob', null)]
   const owners = [ann.id, ann.id, bob.id, undefined]
-  const keys = await Promise.all(
-    owners.map(async (ownerId) => (await store.keys.issue(newKey({ ownerId, tokensTotal: 1e12 }), ACTOR)).key),
-  )
-  const begin = () => createLedger({ store, clock: () => time.now, prices: () => () => PRICE })
-  let ledger = begin()
+  const keys: Key[] = []
+  for (const ownerId of owners)
+    keys.push((await store.keys.issue(newKey({ ownerId, tokensTotal: 1e12, expiresAt: 9e12 }), ACTOR)).key)
   for (const [i, each] of [...made].sort((a, b) => a.hour - b.hour).entries()) {
     time.now = MORNING + each.hour * HOUR
     const key = keys[each.key]
     if (key === undefined) throw new Error('no such key')
-    const reserving = ledger.reserve({
+    const reservation = await books.reserve({
       ...{ exchangeId: `x${i}`, key, model: each.model, wire: 'messages', stream: false },
       ...{ inputEstimate: 1, outputCap: 100, maxOutput: 100, tag: each.tag },
     })
-    await ledger.flush()
     const [provider, account] = each.account?.split('/') ?? []
-    ledger.settle(await reserving, {
+    books.settle(reservation, {
       ...{ outcome: each.outcome as 'done', usage: { input: each.input, output: each.output }, estimated: false },
       ...{ status: 200, attempts: 1, totalMs: 1, provider, account, serverTools: { web_search: each.searches } },
     })
     if (i !== restartAfter) continue
-    await ledger.flush()
-    await store.close()
-    store = open(path, () => time.now)
-    ledger = begin()
+    await books.written()
+    await close()
+    ;({ store, books, close } = await begin())
   }
-  await ledger.flush()
+  await books.written()
   const groups: Record<UsageBy, (each: Made) => string> = {
     model: ({ model }) => model,
     key: ({ key }) => keys[key]?.id ?? '',
@@ -78,7 +75,7 @@ const fill = async (made: readonly Made[], restartAfter: number) => {
     tag: ({ tag = '' }) => tag,
     day: ({ hour }) => new Date(MORNING + hour * HOUR).toISOString().slice(0, 10),
   }
-  return { store, keys, groups, path }
+  return { store, keys, groups }
 }
 
 const figuresOf = ({ outcome, input, output, searches }: Made): Figures => ({
@@ -103,57 +100,77 @@ const told = (rows: readonly (Figures & { group: string })[]): Record<string, Fi
       .filter(([, sum]) => sum.requests > 0),
   )
 
-test(
-  'tables and series are the sums of the exchanges, by whatever they are told apart',
-  () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(some, { maxLength: 25 }),
-        fc.nat(25),
-        fc.nat(2),
-        fc.option(fc.uniqueArray(fc.nat(3), { minLength: 1 }), { nil: undefined }),
-        async (made, restartAfter, sinceDay, asked) => {
-          const { store, keys, groups } = await fill(made, restartAfter)
-          const since = MORNING + sinceDay * DAY
-          const until = MORNING + 3 * DAY
-          const inTime = made.filter(({ hour }) => hour >= sinceDay * 24)
-          for (const by of USAGE_BY) {
-            const ofAll = by === 'account' || by === 'provider'
-            const keyIds = ofAll ? undefined : asked?.map((i) => keys[i]?.id ?? '')
-            const mine = inTime.filter(({ key }) => keyIds === undefined || asked?.includes(key))
-            const wanted = plain(mine, groups[by])
-            expect([by, told((await store.usage({ by, sinceMs: since, keyIds })).rows)]).toEqual([by, wanted])
-            if (by === 'day' || (by === 'key' && keyIds === undefined)) continue
-            for (const step of by === 'tag' ? (['day'] as const) : (['day', 'hour'] as const)) {
-              const rows = await store.insight.series({ step, by, since, until, keyIds })
-              const sums: Record<string, Figures> = {}
-              for (const row of rows) sums[row.group] = addFigures(sums[row.group] ?? NO_FIGURES, row)
-              expect([by, step, sums]).toEqual([by, step, wanted])
-              for (const { at } of rows) expect(at % (step === 'day' ? DAY : HOUR)).toBe(0)
+describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
+  test(
+    'tables and series are the sums of the exchanges, by whatever they are told apart',
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(some, { maxLength: 25 }),
+          fc.nat(25),
+          fc.nat(2),
+          fc.option(fc.uniqueArray(fc.nat(3), { minLength: 1 }), { nil: undefined }),
+          async (made, restartAfter, sinceDay, asked) => {
+            const { store, keys, groups } = await fill(await newPlace(), made, restartAfter)
+            const since = MORNING + sinceDay * DAY
+            const until = MORNING + 3 * DAY
+            const inTime = made.filter(({ hour }) => hour >= sinceDay * 24)
+            for (const by of USAGE_BY) {
+              const ofAll = by === 'account' || by === 'provider'
+              const keyIds = ofAll ? undefined : asked?.map((i) => keys[i]?.id ?? '')
+              const mine = inTime.filter(({ key }) => keyIds === undefined || asked?.includes(key))
+              const wanted = plain(mine, groups[by])
+              expect([by, told((await store.usage({ by, sinceMs: since, keyIds })).rows)]).toEqual([by, wanted])
+              if (by === 'day' || (by === 'key' && keyIds === undefined)) continue
+              for (const step of by === 'tag' ? (['day'] as const) : (['day', 'hour'] as const)) {
+                const rows = await store.insight.series({ step, by, since, until, keyIds })
+                const sums: Record<string, Figures> = {}
+                for (const row of rows) sums[row.group] = addFigures(sums[row.group] ?? NO_FIGURES, row)
+                expect([by, step, sums]).toEqual([by, step, wanted])
+                for (const { at } of rows) expect(at % (step === 'day' ? DAY : HOUR)).toBe(0)
+              }
             }
-          }
-          await store.close()
-        },
+            await closeAll()
+          },
+        ),
+        { numRuns: runs(40) },
       ),
-      { numRuns: 40 },
-    ),
-  60_000,
-)
+    60_000,
+  )
 
-test('what was spent before accounts were told apart is of none, and in the whole', async () => {
-  const made = { key: 0, model: 'a', tag: undefined, outcome: 'done', output: 0, searches: 0, hour: 1 } as const
-  const { store, path } = await fill([{ ...made, account: 'p/one', input: 10 }], 99)
-  const db = new Database(path)
-  db.run('UPDATE usage_accounts SET requests = 0, input = input - 4, cost_micro_usd = cost_micro_usd - 20')
-  db.close()
-  expect(told((await store.usage({ by: 'account' })).rows)).toMatchObject({
-    '': { requests: 1, input: 4, costMicroUsd: 20 },
+  test('what was spent before accounts were told apart is of none, and in the whole', async () => {
+    const made = { key: 0, model: 'a', tag: undefined, outcome: 'done', output: 0, searches: 0, hour: 1 } as const
+    const place = await newPlace()
+    const { store } = await fill(place, [{ ...made, account: 'p/one', input: 10 }], 99)
+    // What is read is summed.
+    await store.usage({ by: 'account' })
+    await place.run('UPDATE usage_accounts SET requests = 0, input = input - 4, cost_micro_usd = cost_micro_usd - 20')
+    expect(told((await store.usage({ by: 'account' })).rows)).toMatchObject({
+      '': { requests: 1, input: 4, costMicroUsd: 20 },
+    })
+    const whole = (await store.usage({ by: 'account' })).rows.reduce((sum, row) => sum + totalTokens(row), 0)
+    expect(whole).toBe(10)
   })
-  const whole = (await store.usage({ by: 'account' })).rows.reduce((sum, row) => sum + totalTokens(row), 0)
-  expect(whole).toBe(10)
+
+  test('a key that makes up tags has a hundred a day, the rest together; the next day it has others', async () => {
+    const made = (i: number, hour: number): Made => ({
+      ...{ key: 0, model: 'a', account: undefined, outcome: 'done', input: 1, output: 0, searches: 0, hour },
+      tag: `t${i}` as 'red',
+    })
+    const many = [
+      ...Array.from({ length: 130 }, (_, i) => made(i, 1)),
+      ...Array.from({ length: 20 }, (_, i) => made(200 + i, 25)),
+    ]
+    // A restart in between goes on with those it had.
+    const { store } = await fill(await newPlace(), many, 60)
+    const rows = (await store.usage({ by: 'tag' })).rows.filter(({ requests }) => requests > 0)
+    expect(rows).toHaveLength(121)
+    expect(rows.find(({ group }) => group === OTHER_TAGS)?.requests).toBe(30)
+    expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(150)
+  })
 })
 
-test('what a killed process had not added to the sums is added by the next start, by account and tag too', async () => {
+test('in a file, what a killed process had not added to the sums is added by the next start, by account and tag too', async () => {
   const path = newPath()
   const before = open(path)
   const { key } = await before.keys.issue(newKey(), ACTOR)
@@ -179,21 +196,4 @@ test('what a killed process had not added to the sums is added by the next start
   expect(told((await store.usage({ by: 'tag' })).rows)).toMatchObject({
     red: { requests: 1, input: 7, costMicroUsd: 35 },
   })
-})
-
-test('a key that makes up tags has a hundred a day, the rest together; the next day it has others', async () => {
-  const made = (i: number, hour: number): Made => ({
-    ...{ key: 0, model: 'a', account: undefined, outcome: 'done', input: 1, output: 0, searches: 0, hour },
-    tag: `t${i}` as 'red',
-  })
-  const many = [
-    ...Array.from({ length: 130 }, (_, i) => made(i, 1)),
-    ...Array.from({ length: 20 }, (_, i) => made(200 + i, 25)),
-  ]
-  // A restart in between goes on with those it had.
-  const { store } = await fill(many, 60)
-  const rows = (await store.usage({ by: 'tag' })).rows.filter(({ requests }) => requests > 0)
-  expect(rows).toHaveLength(121)
-  expect(rows.find(({ group }) => group === OTHER_TAGS)?.requests).toBe(30)
-  expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(150)
 })

@@ -3,12 +3,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { calendarOf, dateOf, dayAfter, UTC } from '../../src/lib/calendar.ts'
-import { openStore } from '../../src/store/sqlite/index.ts'
-import type { SqliteStore } from '../../src/store/store.ts'
-import { ask, bench, settlement } from '../ledger/support.ts'
-import { ACTOR, cleanUp, HOUR, newKey, newPath } from './support.ts'
+import { ask, settlement } from '../ledger/support.ts'
+import { closeAll, type Place, STORES } from './stores.ts'
+import { ACTOR, HOUR, newKey } from './support.ts'
 
-afterEach(cleanUp)
+afterEach(closeAll)
 
 const ZONES = ['UTC', 'Asia/Phnom_Penh', 'Asia/Kathmandu', 'Europe/Berlin', 'America/St_Johns', 'Africa/Cairo']
 
@@ -18,24 +17,22 @@ const shownIn = (zone: string) => {
   return (at: number): string => format.format(at)
 }
 
-const close = (store: SqliteStore): Promise<void> => store.close()
-
 /** Exchanges of one key at these times, in their order, a token of input more for each. */
-const record = async (path: string, zone: string, times: readonly number[], keyId?: string): Promise<string> => {
+const record = async (place: Place, zone: string, times: readonly number[], keyId?: string): Promise<string> => {
   const time = { now: times[0] ?? 0 }
-  const store = openStore(path, { clock: () => time.now, calendar: calendarOf(zone) ?? UTC })
+  const { store, books, close } = await place.serve({ clock: () => time.now, calendar: calendarOf(zone) ?? UTC })
   const id = keyId ?? (await store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)).key.id
-  const { ledger } = bench(store, { clock: () => time.now })
   for (const at of times) {
     time.now = at
     const key = store.keys.get(id)
     if (key === undefined) throw new Error('no key')
-    const reserving = ledger.reserve(ask(key))
-    await ledger.flush()
-    ledger.settle(await reserving, settlement({ usage: { input: 1 }, serverTools: { web_search: 1 } }))
-    await ledger.flush()
+    const reservation = await books.reserve(ask(key))
+    books.settle(reservation, settlement({ usage: { input: 1 }, serverTools: { web_search: 1 } }))
   }
-  await close(store)
+  await books.written()
+  // What is read is summed.
+  await store.usage({ by: 'day' })
+  await close()
   return id
 }
 
@@ -65,8 +62,12 @@ describe.each(ZONES)('in %s', (zone) => {
       }),
     )
   })
+})
 
-  test('sums by day are those of the rows, over changes of the clocks', async () => {
+describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
+  test.each(ZONES)('sums by day in %s are those of the rows, over changes of the clocks', async (zone) => {
+    const calendar = calendarOf(zone) ?? UTC
+    const dateIn = shownIn(zone)
     const begin = fc.constantFrom(
       Date.UTC(2026, 2, 27),
       Date.UTC(2026, 9, 23),
@@ -78,9 +79,9 @@ describe.each(ZONES)('in %s', (zone) => {
       fc.asyncProperty(begin, steps, fc.nat(1000), async (from, gaps, cut) => {
         let at = from
         const times = gaps.map((gap) => (at += gap))
-        const path = newPath()
-        const id = await record(path, zone, times)
-        const store = openStore(path, { calendar })
+        const place = await newPlace()
+        const id = await record(place, zone, times)
+        const store = await place.open(() => at, calendar)
         const byDay = async (keyIds?: string[], sinceMs?: number, untilMs?: number) =>
           Object.fromEntries(
             (await store.usage({ by: 'day', keyIds, sinceMs, untilMs })).rows.map((row) => [row.group, row.requests]),
@@ -116,25 +117,24 @@ describe.each(ZONES)('in %s', (zone) => {
               counted(times, (time) => `${start(time)}`),
             )
           }
-        await close(store)
+        await closeAll()
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     )
   })
-})
 
-test('sums go by another zone from when it is set, and what was summed before stays as it was', async () => {
-  const path = newPath()
-  // 20:00 UTC is the next day in Phnom Penh.
-  const [before, after] = [Date.UTC(2026, 10, 1, 20), Date.UTC(2026, 10, 5, 20)]
-  const id = await record(path, 'UTC', [before])
-  await record(path, 'Asia/Phnom_Penh', [after], id)
-  const store = openStore(path, { calendar: calendarOf('Asia/Phnom_Penh') ?? UTC })
-  expect((await store.usage({ by: 'day', keyIds: [id] })).rows.map(({ group }) => group)).toEqual([
-    '2026-11-01',
-    '2026-11-06',
-  ])
-  // The whole gateway's are kept by the hour, and can be counted anew.
-  expect((await store.usage({ by: 'day' })).rows.map(({ group }) => group)).toEqual(['2026-11-02', '2026-11-06'])
-  await close(store)
+  test('sums go by another zone from when it is set, and what was summed before stays as it was', async () => {
+    const place = await newPlace()
+    // 20:00 UTC is the next day in Phnom Penh.
+    const [before, after] = [Date.UTC(2026, 10, 1, 20), Date.UTC(2026, 10, 5, 20)]
+    const id = await record(place, 'UTC', [before])
+    await record(place, 'Asia/Phnom_Penh', [after], id)
+    const store = await place.open(() => after, calendarOf('Asia/Phnom_Penh') ?? UTC)
+    expect((await store.usage({ by: 'day', keyIds: [id] })).rows.map(({ group }) => group)).toEqual([
+      '2026-11-01',
+      '2026-11-06',
+    ])
+    // The whole gateway's are kept by the hour, and can be counted anew.
+    expect((await store.usage({ by: 'day' })).rows.map(({ group }) => group)).toEqual(['2026-11-02', '2026-11-06'])
+  })
 })

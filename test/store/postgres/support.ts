@@ -1,5 +1,6 @@
 // Stores on one database of a real PostgreSQL, each as a node of its own has it.
 
+import { UTC } from '../../../src/lib/calendar.ts'
 import { createClient } from '../../../src/store/postgres/client.ts'
 import { openPostgres, type PostgresStore } from '../../../src/store/postgres/open.ts'
 import { type TestDatabase, testPostgres } from '../../support/postgres.ts'
@@ -62,8 +63,8 @@ export const ownDatabase = async (): Promise<string> => {
 }
 
 /** Another node on a database. `clock`: in place of the database's. */
-export const nodeOn = async (url: string, clock?: () => number): Promise<PostgresStore> => {
-  const store = await openPostgres(url, { clock })
+export const nodeOn = async (url: string, clock?: () => number, calendar = UTC): Promise<PostgresStore> => {
+  const store = await openPostgres(url, { clock, calendar })
   stores.push(store)
   return store
 }
