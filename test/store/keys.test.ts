@@ -93,6 +93,17 @@ describe.each(STORES)('keys in %s', (_, { newPlace }) => {
     expect((await audit({ limit: 10 })).map(({ action }) => action)).toEqual(['key.revoke', 'key.issue'])
   })
 
+  test('keys are listed as they were made, whatever was changed of them since', async () => {
+    const place = await newPlace()
+    let now = NOW
+    const { keys } = await place.open(() => now++)
+    const made: string[] = []
+    for (const label of ['a', 'b', 'c', 'd']) made.push((await keys.issue(newKey({ label }), ACTOR)).key.id)
+    for (const id of [made[1] ?? '', made[0] ?? '']) await keys.update(id, { label: 'changed' }, ACTOR)
+    expect(keys.list().map(({ id }) => id)).toEqual(made)
+    expect((await place.open()).keys.list().map(({ id }) => id)).toEqual(made)
+  })
+
   test('a change outlives the store', async () => {
     const place = await newPlace()
     const first = await place.open()
