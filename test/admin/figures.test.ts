@@ -7,8 +7,10 @@ import * as S from '../../src/admin-api/schema.ts'
 import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import { NOW } from '../store/support.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { gate, json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
+import { until } from '../support/until.ts'
 import { type Desk, expectShape, refusal, startDesk } from './support.ts'
 
 const SECRET_PROMPT = 'the launch code is 0000'
@@ -18,7 +20,7 @@ const DAY_MS = 86_400_000
 
 const answer = (input = 3, cached = 0, output = 2) =>
   json({
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn', stop_sequence: null },
+    ...MESSAGE,
     content: [{ type: 'text', text: SECRET_ANSWER }],
     usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output },
   })
@@ -563,8 +565,7 @@ describe('the live stream', () => {
     const { items } = await list({ key: own.id })
     expect(items[0]).toEqual({ ...(second as S.Exchange), ended_at: items[0]?.ended_at ?? null })
     await Promise.all([admin.stop(), member.stop()])
-    while ((await desk.call('state', desk.admin)).live_streams > 0)
-      await new Promise((resolve) => setImmediate(resolve))
+    await until(async () => (await desk.call('state', desk.admin)).live_streams <= 0)
   })
   test('is open six times for one session or token at most, and again once one has ended', async () => {
     const { secret } = await desk.server.gateway.membership.issueToken('watch', undefined, desk.admin.member)
@@ -581,12 +582,10 @@ describe('the live stream', () => {
       const another = await begun(await desk.signedIn(desk.admin.member))
       await another.stop()
       await open.pop()?.stop()
-      while ((await desk.call('state', desk.admin)).live_streams > 5)
-        await new Promise((resolve) => setImmediate(resolve))
+      await until(async () => (await desk.call('state', desk.admin)).live_streams <= 5)
       open.push(await begun(person))
       await Promise.all(open.map((each) => each.stop()))
-      while ((await desk.call('state', desk.admin)).live_streams > 0)
-        await new Promise((resolve) => setImmediate(resolve))
+      await until(async () => (await desk.call('state', desk.admin)).live_streams <= 0)
     }
   })
   test('has no body for HEAD, and leaves nothing watching', async () => {

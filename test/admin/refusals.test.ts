@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { MANUAL, withTables } from '../../scripts/failures.ts'
 import type { Output } from '../../src/admin-api/contract.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
@@ -12,7 +13,7 @@ const PROVIDER_TEXT = 'a word of the provider'
 const WHISPER = 'nobody else may read this prompt'
 const answer = () =>
   json({
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn', stop_sequence: null },
+    ...MESSAGE,
     content: [{ type: 'text', text: 'yes' }],
     usage: { input_tokens: 3, output_tokens: 2 },
   })

@@ -1,6 +1,7 @@
 // Usage by member, team, account, provider and tag: as the admin API tells it, and to whom.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
@@ -19,7 +20,7 @@ const spend = async (secret: string, tag?: string) => {
 beforeAll(async () => {
   provider = await startScripted(() =>
     json({
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn', stop_sequence: null },
+      ...MESSAGE,
       content: [{ type: 'text', text: 'yes' }],
       usage: { input_tokens: 100, output_tokens: 20 },
     }),

@@ -6,11 +6,12 @@ import type { Config } from '../../src/config.ts'
 import { asList, type JsonObject } from '../../src/ir/json.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const ANSWERS: Record<string, JsonObject> = {
   '/v1/messages': {
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn', stop_sequence: null },
+    ...MESSAGE,
     content: [{ type: 'text', text: 'Hi.' }],
     usage: { input_tokens: 3, output_tokens: 2 },
   },

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/ir/json.ts'
 import type { Wire } from '../../src/ir/wire.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { PATHS } from '../support/paths.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const WIRES = ['chat-completions', 'responses', 'messages'] as const
@@ -24,14 +25,6 @@ const response = {
   ],
   usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
 }
-const message = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'up',
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-}
 const text = (index: number, words: string) => ({
   ...{ type: 'content_block_delta', index },
   delta: { type: 'text_delta', text: words },
@@ -44,7 +37,7 @@ const WHOLE: Record<string, JsonObject> = {
   },
   responses: response,
   messages: {
-    ...message,
+    ...MESSAGE,
     content: [{ type: 'text', text: 'Hi there.' }],
     usage: { input_tokens: 7, output_tokens: 3 },
   },
@@ -64,7 +57,7 @@ const STREAM: Record<string, (JsonObject | string)[]> = {
   messages: [
     {
       type: 'message_start',
-      message: { ...message, stop_reason: null, content: [], usage: { input_tokens: 7, output_tokens: 1 } },
+      message: { ...MESSAGE, stop_reason: null, content: [], usage: { input_tokens: 7, output_tokens: 1 } },
     },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     text(0, 'Hi '),

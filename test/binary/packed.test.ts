@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { countBody } from '../../src/relay/estimate.ts'
 import { GOOGLE_TOKEN, type Google, startGoogle } from '../support/provider/google.ts'
+import { MESSAGE } from '../support/provider/message.ts'
+import { until } from '../support/until.ts'
 import { BINARY, endAll, launch, PROGRAM } from './support/process.ts'
 
 /** One server for all that is reached from within. */
@@ -20,23 +22,12 @@ const startWorld = () => {
       seen.push({ path: pathname, headers: request.headers, bytes: (await request.arrayBuffer()).byteLength })
       if (pathname.endsWith('count_tokens')) return new Response('', { status: 404 })
       return Response.json({
-        ...{
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'm',
-          stop_reason: 'end_turn',
-          stop_sequence: null,
-        },
+        ...MESSAGE,
         ...{ content: [{ type: 'text', text: 'Hello.' }], usage: { input_tokens: 5, output_tokens: 3 } },
       })
     },
   })
   return { seen, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
-}
-
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise(setImmediate)
 }
 
 describe.skipIf(BINARY === undefined)('the compiled file', () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 
 import { databasePath } from '../../src/config.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { startHook, webhook } from '../alerts/support.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { SELF_SIGNED } from '../support/self-signed.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -22,14 +23,7 @@ beforeAll(async () => {
   provider = await startScripted(() =>
     json(
       {
-        ...{
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'up',
-          stop_reason: 'end_turn',
-          stop_sequence: null,
-        },
+        ...MESSAGE,
         ...{ content: [{ type: 'text', text: 'hi' }], usage: { input_tokens: 1_000, output_tokens: 200 } },
       },
       status,

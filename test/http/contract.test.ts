@@ -7,6 +7,7 @@ import { ERRORS } from '../../src/errors.ts'
 import { ENDPOINTS, servedAt } from '../../src/http/endpoints.ts'
 import { VERSION } from '../../src/version.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 
@@ -21,13 +22,8 @@ const chatAnswer = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 }
 const messagesAnswer = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'up',
+  ...MESSAGE,
   content: [{ type: 'text', text: 'hi' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
   usage: { input_tokens: 3, output_tokens: 2 },
 }
 const responsesAnswer = {

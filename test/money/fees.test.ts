@@ -8,6 +8,7 @@ import { usageCsv } from '../../src/lib/usage-csv.ts'
 import { shownSums } from '../../src/observe/shown.ts'
 import { addFigures, NO_FIGURES } from '../../src/store/figures.ts'
 import { USAGE_BY } from '../../src/store/usage.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { type Money, requestOn, startMoney } from './support.ts'
 
 /** Micro-USD. */
@@ -36,14 +37,7 @@ const ask = async (secret: string, one: Asked): Promise<void> => {
     one.what === 'draw'
       ? { created: 1, data: Array.from({ length: one.pictures }, () => ({ b64_json: 'iVBORw0KGgo=' })) }
       : {
-          ...{
-            id: 'msg_1',
-            type: 'message',
-            role: 'assistant',
-            model: 'up',
-            stop_reason: 'end_turn',
-            stop_sequence: null,
-          },
+          ...MESSAGE,
           content: [{ type: 'text', text: 'hello' }],
           usage: {
             ...{ input_tokens: 3, output_tokens: 5 },

@@ -6,6 +6,7 @@ import type { Config } from '../../src/config.ts'
 import { readTraceContext, traceHeaders } from '../../src/lib/trace-context.ts'
 import { createExporter, MOST_HELD } from '../../src/observe/otlp/exporter.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.ts'
 
@@ -23,14 +24,7 @@ beforeEach(async () => {
   provider = await startScripted(() =>
     json(
       {
-        ...{
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'up',
-          stop_reason: 'end_turn',
-          stop_sequence: null,
-        },
+        ...MESSAGE,
         content: [{ type: 'text', text: SECRET_WORDS }],
         usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 7 },
       },
