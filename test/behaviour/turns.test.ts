@@ -6,6 +6,7 @@ import { CHAT, MESSAGES, whole } from '../chaos/support/stories.ts'
 import { startGateway } from '../support/gateway.ts'
 import { type Script, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
+import { until } from '../support/until.ts'
 
 const stopping = stopsAfterEach()
 
@@ -65,7 +66,7 @@ test.each([false, true])(
     const leaving = new AbortController()
     const asking = gateway.post('/v1/chat/completions', { ...chat, stream }, {}, leaving.signal).catch(() => undefined)
     await turn(3)
-    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => waiting.length !== 0)
     const [client] = open.values()
     const left = new Promise((resolve) => client?.call?.signal.addEventListener('abort', resolve))
     leaving.abort()

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { SERVING } from '../binary/support/process.ts'
 import { gate, type Handler, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
+import { until } from '../support/until.ts'
 import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, MESSAGES, RESPONSES, streamed, whole } from './support/stories.ts'
@@ -134,7 +135,7 @@ describe('load is shed', () => {
       if (response.status === 503) refusals++
       return response.text()
     })
-    while (provider.requests.length + refusals < all.length) await new Promise(setImmediate)
+    await until(() => provider.requests.length + refusals >= all.length)
     expect(provider.requests).toHaveLength(3)
     finish.open()
     await Promise.all(all)
@@ -152,10 +153,10 @@ describe('load is shed', () => {
       return client
     }
     const clients = [half(), half()]
-    while ((await gateway.figures()).sum('sluice_arriving_requests ') < 2) await new Promise(setImmediate)
+    await until(async () => (await gateway.figures()).sum('sluice_arriving_requests ') >= 2)
     await refused(gateway)
     for (const { socket } of clients) socket.destroy()
-    while ((await gateway.figures()).sum('sluice_arriving_requests ') > 0) await new Promise(setImmediate)
+    await until(async () => (await gateway.figures()).sum('sluice_arriving_requests ') === 0)
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
 

@@ -4,6 +4,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
+import { until } from '../support/until.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
@@ -192,5 +193,5 @@ test('a thousand half requests and trickling headers block nobody', async () => 
   expect((await fetch(`${gateway.url}/v1`)).status).toBe(200)
   for (const { socket } of half) socket.destroy()
   await Promise.all(half.map(({ closed }) => closed))
-  while ((await gateway.figures()).fds > before.fds + 100) await new Promise(setImmediate)
+  await until(async () => (await gateway.figures()).fds <= before.fds + 100)
 }, 30_000)

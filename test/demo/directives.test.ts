@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type DemoProviders, DIRECTIVES, MARKER, startDemoProviders } from '../../src/demo/index.ts'
+import { until } from '../support/until.ts'
 import { ask, at, type DemoPath, saying, send } from './support.ts'
 
 let demo: DemoProviders
@@ -158,7 +159,7 @@ describe('a broken stream', () => {
         () => 'left',
       ),
     ).toBe('left')
-    while (entry?.aborted === false) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => entry?.aborted !== false)
     expect(entry?.aborted).toBe(true)
   })
 })
@@ -171,11 +172,11 @@ describe('other ways to fail', () => {
       () => 'answered',
       () => 'left',
     )
-    while (demo.requests.length === seen) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => demo.requests.length !== seen)
     leaving.abort()
     expect(await call).toBe('left')
     const entry = demo.requests[seen]
-    while (entry?.aborted === false) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => entry?.aborted !== false)
     expect(entry?.aborted).toBe(true)
   })
 

@@ -7,7 +7,10 @@ import type { Store } from '../../src/store/store.ts'
 import type { Child } from '../binary/support/process.ts'
 import { CHAT } from '../chaos/support/stories.ts'
 import { SYSTEM } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
 import type { Books } from './books.ts'
+
+export { until }
 
 /** One of the addresses of a gateway, and the process that was started for it. */
 export type Node = {
@@ -116,13 +119,6 @@ export const issue = (store: Store, more: object = {}) =>
     { label: 'k', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'], ...more },
     SYSTEM,
   )
-
-export const until = async (holds: () => boolean | Promise<boolean>, forMs = 60_000): Promise<void> => {
-  for (const end = performance.now() + forMs; !(await holds()); ) {
-    if (performance.now() > end) throw new Error('it has not come to that')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
 
 export const statusOf = async (asked: Promise<Response>): Promise<number> => {
   const response = await asked

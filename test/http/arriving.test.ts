@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { connect, type RawClient, rawPost } from '../chaos/support/socket.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { until } from '../support/until.ts'
 
 const GB = 1024 ** 3
 const PATH = '/v1/chat/completions'
@@ -28,9 +29,6 @@ afterEach(async () => {
 const inside = () => gateway.server.gateway
 /** The bytes that all requests on their way have announced. */
 const announced = () => inside().arriving.with('', 0)
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise(setImmediate)
-}
 /** A request of which nothing more comes than this. */
 const begin = (bytes: number, text = '{', secret = gateway.secret): RawClient => {
   const client = connect(gateway.url)

@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Connection, openSockets } from '../../src/lib/sockets.ts'
 import { connect, type RawClient } from '../chaos/support/socket.ts'
+import { until } from '../support/until.ts'
 
 const sockets = openSockets()
 const clients: RawClient[] = []
@@ -13,9 +14,6 @@ afterEach(() => {
 const MANY_DESCRIPTORS = 4_096
 const at = (port: number): Connection[] =>
   Array.from({ length: MANY_DESCRIPTORS }, (_, fd) => sockets?.at(fd, port)).filter((each) => each !== undefined)
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise(setImmediate)
-}
 
 // What listens on `::` is given the peers of the other family too, with addresses of its own family.
 test.skipIf(sockets === undefined).each(['127.0.0.1', '::'])(

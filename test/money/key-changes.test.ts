@@ -10,6 +10,7 @@ import { openTerminal } from '../cli/terminal.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
+import { until } from '../support/until.ts'
 import { requestOn, spoken } from './support.ts'
 
 const MODEL = 'vendorA-opus-4-8'
@@ -94,11 +95,7 @@ const WAYS: [string, Way][] = [
 
 describe.each(WAYS)('%s', (_, way) => {
   /** Waits no longer than the change may take. */
-  const inForce = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    const until = performance.now() + way.withinMs
-    while (!(await holds()) && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
-    expect(await holds()).toBe(true)
-  }
+  const inForce = (holds: () => boolean | Promise<boolean>): Promise<void> => until(holds, way.withinMs)
   /** A request that its provider answers once `late` is open. */
   const held = async (secret: string) => {
     const late = gate()
@@ -184,7 +181,7 @@ describe.each(WAYS)('%s', (_, way) => {
     const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
     const client = connect(desk.url)
     client.write(rawPost('/v1/messages', secret, '', body.length))
-    while (desk.server.gateway.arriving.count === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => desk.server.gateway.arriving.count !== 0)
     await change(id)
     await inForce(() => isDone(key, secret))
     client.write(body)

@@ -4,13 +4,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { Connection } from '../../src/lib/sockets.ts'
 import { createDescriptors, createHangingUp } from '../../src/observe/descriptors.ts'
+import { until } from '../support/until.ts'
 
 test('that they were short for a moment is still known when it is over, and asked for once', async () => {
   let left = false
   const descriptors = createDescriptors(() => left)
   expect(descriptors.short()).toBe(true)
   left = true
-  while (descriptors.short()) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => !descriptors.short())
   expect([descriptors.wereShort(), descriptors.wereShort()]).toEqual([true, false])
 })
 

@@ -29,6 +29,7 @@ import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
 import { watchFile } from '../../src/store/sqlite/same-file.ts'
 import { isStoreError, type SqliteStore } from '../../src/store/store.ts'
 import { ask, settlement } from '../ledger/support.ts'
+import { until } from '../support/until.ts'
 import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
@@ -465,7 +466,7 @@ describe('the lock of the server', () => {
     server.journal.claim(() => {})
     server.watch(5)
     rmSync(`${path}.lock`)
-    while (!existsSync(`${path}.lock`)) await new Promise(setImmediate)
+    await until(() => existsSync(`${path}.lock`))
     const other = open(path)
     expect(await refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
     await server.probe()
@@ -489,7 +490,7 @@ describe('the lock of the server', () => {
         return String(error).includes('another server runs on it')
       }
     }
-    while (!refused()) await new Promise(setImmediate)
+    await until(refused)
     // The other one has settled what this one had open.
     await other.close()
     await Bun.sleep(20)
@@ -631,7 +632,7 @@ describe('a file that is no longer at its path', () => {
         return error
       }
     }
-    while (!holds(await attempt())) await new Promise(setImmediate)
+    await until(async () => holds(await attempt()))
   }
 
   test.each<[string, (path: string) => void]>([
@@ -802,7 +803,7 @@ describe('a full disk', () => {
       await ledger.flush()
       reader.run('COMMIT')
       reader.close()
-      while (ledger.isStuck()) await new Promise((resolve) => setImmediate(resolve))
+      await until(() => !ledger.isStuck())
       await pair()
       await ledger.flush()
       await store.close()

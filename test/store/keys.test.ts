@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Key, KeyPatch, Keys, NewKey } from '../../src/keys/key.ts'
 import { statusOf } from '../../src/keys/status.ts'
+import { until } from '../support/until.ts'
 import { type AnyStore, closeAll, STORES } from './stores.ts'
 import { ACTOR, bearer, DAY, NOW, newKey, newPath, open as openFile } from './support.ts'
 
@@ -222,8 +223,7 @@ describe.each(STORES)('a second process on %s', (_, { newPlace }) => {
     const server = await place.open()
     const unwatch = server.watch(5)
     const { key } = await (await place.open()).keys.issue(newKey(), ACTOR)
-    const deadline = Date.now() + 5_000
-    while (server.keys.get(key.id) === undefined && Date.now() < deadline) await new Promise(setImmediate)
+    await until(() => server.keys.get(key.id) !== undefined, 5_000)
     unwatch()
     expect(server.keys.get(key.id)?.label).toBe('a key')
   })

@@ -1,6 +1,7 @@
 // The command line as a process: what it says, line by line, and how it ends.
 
 import { readFileSync } from 'node:fs'
+import { until } from '../../support/until.ts'
 
 /** The compiled file, where the environment names it. */
 export const BINARY = process.env.SLUICE_BINARY || undefined
@@ -56,7 +57,7 @@ export const killWhole = async (child: Child): Promise<void> => {
   const [, ...others] = familyOf(child.pid)
   child.kill('SIGKILL')
   await child.exited
-  while (others.some(isRunning)) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => !others.some(isRunning))
 }
 
 /** An environment that names nothing of this machine's. */

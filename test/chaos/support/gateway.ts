@@ -117,7 +117,7 @@ export const openGateway = async (
         const left = now.open_exchanges + now.open_reservations + now.provider_attempts + now.pending_requests - 1
         if (left === 0) return figures()
         if (performance.now() > until) throw new Error(`left: ${JSON.stringify(now)}`)
-        await new Promise((resolve) => setImmediate(resolve))
+        await Bun.sleep(2)
       }
     },
     reload: async (content) => {

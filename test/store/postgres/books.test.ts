@@ -14,6 +14,7 @@ import {
 import { ask, settlement } from '../../ledger/support.ts'
 import { type OwnServer, postgresMissing, startPostgres } from '../../support/postgres.ts'
 import { createProxy } from '../../support/proxy.ts'
+import { until } from '../../support/until.ts'
 
 const opened: PgLedger[] = []
 afterEach(async () => {
@@ -37,10 +38,6 @@ const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =>
     () => undefined,
     (error: GatewayError) => error.code,
   )
-/** Until something is so: other processes take their time. */
-const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await isSo())) await Bun.sleep(5)
-}
 const count = async (ledger: PgLedger, table: string): Promise<number> => {
   const [row] = await ledger.admin.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)
   return row?.n ?? 0

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type Member } from '../../../src/members/member.ts'
 import { createChanges } from '../../../src/store/postgres/change.ts'
 import type { PostgresStore } from '../../../src/store/postgres/open.ts'
 import { postgresMissing } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 import { ACTOR, bearer, DAY, HOUR, newKey } from '../support.ts'
 import { dropAll, newDatabase, nodeOn, twoNodes } from './support.ts'
 
@@ -18,11 +19,6 @@ const validKey = () => newKey({ expiresAt: Date.now() + 365 * DAY })
 const limits = DEFAULT_LIMITS
 const admin = (node: PostgresStore, name: string): Promise<Member> =>
   node.members.add({ name, role: 'admin', limits, passwordHash: 'hash' }, ACTOR)
-
-/** Asks again until it is so; a test that waits in vain ends by its time. */
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
-}
 
 const actionsIn = async (node: PostgresStore): Promise<string[]> =>
   (await node.client.query<{ action: string }>('SELECT action FROM audit ORDER BY row')).map(({ action }) => action)
