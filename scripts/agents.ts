@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CLIENTS } from '../src/clients/index.ts'
 import { LOOPBACK_ONLY } from '../test/support/loopback-only.ts'
+import { DRIVES, type Drive, SECRET } from './agents/drives.ts'
 import { FOUND, startSearching } from './agents/searching.ts'
 import { aligned, inserted } from './clients/table.ts'
 import { done, installPython } from './servers/run.ts'
@@ -29,85 +30,7 @@ const PAGE = new URL('../docs/clients.md', import.meta.url)
 
 const MAIN = join(import.meta.dir, '..', 'src', 'main.ts')
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
-const SECRET = 'lock-4711'
 const LIMIT_S = 120
-
-/** What the demo's models are told, so that they call the agent's tool for commands, by its name. */
-const ask = (tool: string): string => `Use ${tool}: "cat note.txt"`
-
-type Drive = {
-  program: string
-  words(model: string): string[]
-  env?: Record<string, string>
-  /** A file of its home in place of what `connect` writes. */
-  file?: { path: string; text(url: string, model: string): string }
-  /** What `connect` calls it, where that is not its name here. */
-  as?: string
-  /** It is asked to search the web, of vendors that can. */
-  searches?: true
-  /** Its credential in the environment. */
-  key?: string
-}
-
-const DRIVES: Record<string, Drive> = {
-  'claude-code': {
-    program: 'claude',
-    words: () => ['-p', ask('Bash'), '--dangerously-skip-permissions'],
-    // Without it this flag is refused to root.
-    env: { IS_SANDBOX: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-  },
-  codex: {
-    program: 'codex',
-    words: () => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ask('exec_command')],
-  },
-  'codex, built-in provider': {
-    program: 'codex',
-    words: () => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ask('exec_command')],
-    file: {
-      path: '.codex/config.toml',
-      text: (url, model) => `model = "${model}"\nopenai_base_url = "${url}/v1"\n`,
-    },
-    key: 'CODEX_API_KEY',
-  },
-  'claude-code, web search': {
-    program: 'claude',
-    as: 'claude-code',
-    searches: true,
-    words: () => ['-p', 'Search the web for canal locks', '--dangerously-skip-permissions'],
-    env: { IS_SANDBOX: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-  },
-  'codex, web search': {
-    program: 'codex',
-    as: 'codex',
-    searches: true,
-    words: () => [
-      ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-c', 'web_search="live"'],
-      'Search the web for canal locks',
-    ],
-  },
-  opencode: { program: 'opencode', words: () => ['run', ask('bash')] },
-  pi: { program: 'pi', words: () => ['-p', ask('bash')] },
-  'qwen-code': { program: 'qwen', words: () => ['--yolo', '-p', ask('run_shell_command')] },
-  cline: { program: 'cline', words: () => ['--yolo', ask('run_commands')] },
-  continue: { program: 'cn', words: () => ['--auto', '-p', ask('Bash')] },
-  aider: {
-    program: 'aider',
-    words: () => ['--yes-always', '--no-check-update', '--no-analytics', '--no-git', '-m', ask('a tool')],
-  },
-  'copilot-cli': { program: 'copilot', words: () => ['--allow-all-tools', '-p', ask('bash')] },
-  droid: {
-    program: 'droid',
-    words: (model) => ['exec', '--auto', 'high', '-m', droidModel(model), ask('Execute')],
-    env: { FACTORY_AIRGAP_ENABLED: 'true' },
-  },
-  'mistral-vibe': { program: 'vibe', words: () => ['--yolo', '-p', ask('bash')] },
-  hermes: { program: 'hermes', words: () => ['chat', '--yolo', '-q', ask('terminal')] },
-  llm: { program: 'llm', words: (model) => ['-m', `sluice/${model}`, ask('a tool')] },
-}
-
-/** droid numbers custom models in their order. */
-const droidModel = (model: string): string => `custom:sluice/${model}-${droidOrder.indexOf(model)}`
-let droidOrder: string[] = []
 
 type Ran = { code: number; text: string; seconds: number }
 
@@ -192,7 +115,7 @@ const driven = async (name: string, drive: Drive, program: string, model: string
     await Bun.write(join(home, file.path), file.text(url, model))
   }
   const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
-  const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model)]
+  const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model, order.indexOf(model))]
   const own = { ...without, ...drive.env, ...(key === undefined ? {} : { [key]: secret }) }
   const ran = await runIn(command, work, own)
   const word = wordOf(ran)
@@ -220,13 +143,15 @@ const places = installAgents(values.folder === undefined ? join(root, 'installed
 const PATH = [...places, process.env.PATH ?? ''].join(':')
 const demo = await startDemo(root)
 const searching = await startSearching()
+/** The models that agents are told of. */
+let order: string[] = []
 const rows: string[][] = []
 let failed = false
 try {
   const listed = await fetch(`${demo.url}/v1/models`, { headers: { 'x-api-key': demo.key } })
   const { data } = (await listed.json()) as { data: { id: string; output_modalities: string[] }[] }
-  droidOrder = data.filter((model) => model.output_modalities.includes('text')).map(({ id }) => id)
-  for (const [name, drive] of Object.entries(DRIVES)) {
+  order = data.filter((model) => model.output_modalities.includes('text')).map(({ id }) => id)
+  for (const [name, drive] of Object.entries<Drive>(DRIVES)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     const program = Bun.which(drive.program, { PATH })
     if (program === null) {

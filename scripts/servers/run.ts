@@ -56,9 +56,12 @@ export const startInstalled = async (installed: Installed, place: Place): Promis
   }
   const { command, env } = installed.start(place)
   const output = openSync(join(place.folder, 'output.txt'), 'w')
+  // Some load programs from what lies two folders above, too: its own folder, and nothing of whoever else keeps files near it.
+  const cwd = join(place.folder, 'runs', 'here')
+  mkdirSync(cwd, { recursive: true })
   // A group of its own, which ends as one.
   const child = Bun.spawn(['setsid', 'timeout', '-k', '5', `${LIVES_S}`, ...command], {
-    ...{ cwd: place.folder, stdin: 'ignore', stdout: output, stderr: output },
+    ...{ cwd, stdin: 'ignore', stdout: output, stderr: output },
     env: {
       ...{ PATH: process.env.PATH ?? '', HOME: place.folder, TMPDIR: place.folder, OMP_NUM_THREADS: '1' },
       ...{ HF_HUB_OFFLINE: '1', TRANSFORMERS_OFFLINE: '1' },

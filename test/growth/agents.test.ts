@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DRIVES, SECRET } from '../../scripts/agents/drives.ts'
 import { startDemoProviders } from '../../src/demo/index.ts'
 import { PROGRAM } from '../binary/support/process.ts'
 import { haproxyMissing } from '../support/haproxy.ts'
@@ -17,31 +18,17 @@ import { until } from './fleet.ts'
 const stopping = stopsAfterEach()
 const FOLDER = process.env.SLUICE_AGENTS ?? ''
 const BIN = join(FOLDER, 'node_modules', '.bin')
-const SECRET = 'lock-4711'
-
-const AGENTS = {
-  codex: {
-    program: 'codex',
-    words: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
-    task: 'Use exec_command: "cat note.txt"',
-  },
-  'claude-code': {
-    program: 'claude',
-    words: ['--dangerously-skip-permissions', '-p'],
-    task: 'Use Bash: "cat note.txt"',
-  },
-}
 
 const missing =
   postgresMissing ?? haproxyMissing ?? (FOLDER !== '' && existsSync(BIN) ? undefined : 'SLUICE_AGENTS names no folder')
 
 describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', () => {
-  const table = Object.entries(AGENTS).flatMap(([name, agent]) =>
-    ['vendorA-opus-4-8', 'vendorB-5.5'].map((model) => ({ name, model, ...agent })),
+  const table = (['codex', 'claude-code'] as const).flatMap((name) =>
+    ['vendorA-opus-4-8', 'vendorB-5.5'].map((model) => ({ name, model, drive: { env: {}, ...DRIVES[name] } })),
   )
   test.each(table)(
     '$name does a task of two steps on $model',
-    async ({ name, model, program, words, task }) => {
+    async ({ name, model, drive }) => {
       const demo = stopping(await startDemoProviders())
       const account = ({ baseUrl, apiKey }: typeof demo.vendorA) => ({
         accounts: [{ name: 'main', base_url: baseUrl, credential: apiKey }],
@@ -61,9 +48,9 @@ describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', 
       mkdirSync(work)
       writeFileSync(join(work, 'note.txt'), `the word is ${SECRET}\n`)
       const env = {
-        ...{ PATH: `${BIN}:${process.env.PATH ?? ''}`, HOME: home, TERM: 'dumb', CI: '1', IS_SANDBOX: '1' },
+        ...{ PATH: `${BIN}:${process.env.PATH ?? ''}`, HOME: home, TERM: 'dumb', CI: '1' },
         ...LOOPBACK_ONLY,
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        ...drive.env,
       }
       const run = async (command: string[], more: object = {}): Promise<string> => {
         const limited = ['setsid', '--wait', 'timeout', '-k', '5', '240', ...command]
@@ -76,8 +63,10 @@ describe.skipIf(missing !== undefined)('a coding agent at three nodes in turn', 
       const connected = await run([...PROGRAM, 'connect', name, '--model', model], {
         ...{ SLUICE_SERVER: url, SLUICE_API_KEY: all.secret },
       })
-      const said = await run([join(BIN, program), ...words, task])
-      expect({ connected, said }).toMatchObject({ said: expect.stringMatching(/lock-4711|The tool answered/) })
+      const said = await run([join(BIN, drive.program), ...drive.words()])
+      expect({ connected, said }).toMatchObject({
+        said: expect.stringMatching(new RegExp(`${SECRET}|The tool answered`)),
+      })
       const answered = await Promise.all(all.nodes.map((node) => node.answered()))
       expect(answered.filter((count) => count > 0).length).toBeGreaterThan(1)
       await until(async () => (await all.query('SELECT 1 FROM reservations')).length === 0)
