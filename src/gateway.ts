@@ -22,7 +22,7 @@ import { type Accounts, createAccounts } from './observe/accounts.ts'
 import { createDescriptors, type Descriptors } from './observe/descriptors.ts'
 import { createLive, type Live } from './observe/live.ts'
 import type { Log } from './observe/log.ts'
-import { type Arriving, createArriving, createMemory, createRoom, type Memory } from './observe/memory.ts'
+import { type Arriving, createArriving, createMemory, createRoom, type Memory, partOf } from './observe/memory.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Otlp } from './observe/otlp/otlp.ts'
 import { createOutage } from './observe/outage.ts'
@@ -129,6 +129,8 @@ export type GatewayOptions = {
   clock?: (() => number) | undefined
   /** What other processes may still be at is not settled at the start, but left to be. */
   othersRun?: boolean
+  /** How many processes share the memory that they may hold; 1 by default. */
+  processes?: number
   /** Of a store that nodes share. */
   together?: Together | undefined
 } & (
@@ -142,7 +144,7 @@ type Books = { ledger: Ledger; limits: GatewayLimits }
 export type MakesBooks = (own: OwnBooks) => Books | Promise<Books>
 
 export const createGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { config: base, store, log, clock: givenClock, othersRun = false, together } = options
+  const { config: base, store, log, clock: givenClock, othersRun = false, processes = 1, together } = options
   const books = options.books === undefined ? ownBooksIn(options.store) : options.books
   const credentials = createCredentials(base)
   const entries = await createEntries({
@@ -154,7 +156,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
   const given = entries.config()
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
-  const memory = createMemory()
+  const memory = partOf(createMemory(), processes)
   const clock = givenClock ?? together?.clock ?? Date.now
   const stopwatch = givenClock ?? (() => performance.now())
   const trouble: Gateway['trouble'] = { failedWrites: 0, cause: undefined }

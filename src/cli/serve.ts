@@ -107,7 +107,7 @@ export const runServer = async (
     server.gateway.reread = again
     started.resolve(server)
     // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
-    if (apart === undefined) void fetch(`${server.url}/healthz`).catch(nothing)
+    if (apart?.doors.serves !== false) void fetch(`${server.url}/healthz`).catch(nothing)
     const broken = Promise.withResolvers<void>()
     ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)

@@ -214,7 +214,8 @@ const limitReached = (gateway: Gateway, { id }: Key, announced: number): string 
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
   const inside = gateway.open.size + gateway.arriving.count
   if (gateway.draining) return 'stopping'
-  if (maxOpenExchanges > 0 && inside >= maxOpenExchanges) return 'max_open_exchanges'
+  const elsewhere = (): number => gateway.workers?.open() ?? 0
+  if (maxOpenExchanges > 0 && inside + elsewhere() >= maxOpenExchanges) return 'max_open_exchanges'
   if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
     return 'max_memory'
   return inside > 0 && gateway.descriptors.short(inside) ? 'descriptors' : undefined

@@ -19,8 +19,8 @@ type OwnerOptions = {
   refresh(): void
   /** Milliseconds since the epoch. */
   clock(): number
-  /** How many exchanges all nodes may have open together; 0: no bound. */
-  mostOpen?(): number
+  /** Whether one exchange more may be open. `open`: how many all nodes have. */
+  hasRoom?(open: () => number): boolean
   /** What nodes that may still be running had open when the ledger was started anew. */
   left?: readonly Resumed[]
   /** Takes over an exchange whose answer goes on without its node; false where it does not. */
@@ -41,6 +41,8 @@ type Facts = Pick<Resumed, 'model' | 'wire' | 'stream' | 'inputEstimate' | 'pict
 export type OwnedLedger = SharedLedger & {
   /** Nobody is waited for any more: what was `left`, and no node runs, is settled. Returns how many that were. */
   settleLeft(): number
+  /** How many exchanges the nodes have open. */
+  openCount(): number
 }
 
 /** An exchange of a node. `reservation`: once it is durable. */
@@ -61,7 +63,7 @@ export const createOwner = ({
   keys,
   refresh,
   clock,
-  mostOpen = () => 0,
+  hasRoom = () => true,
   left: leftOpen = [],
   takeOver = () => false,
   onSettled = () => undefined,
@@ -69,11 +71,9 @@ export const createOwner = ({
   const nodes = new Map<string, Node>()
   const left = new Map(leftOpen.map((each) => [each.reservation.exchangeId, each]))
 
+  const openCount = (): number => [...nodes.values()].reduce((sum, { running }) => sum + running.size, left.size)
   const requireRoom = (): void => {
-    const most = mostOpen()
-    if (most === 0) return
-    const open = [...nodes.values()].reduce((sum, { running }) => sum + running.size, left.size)
-    if (open >= most) throw unavailable('is busy', { cause: 'max_open_exchanges' })
+    if (!hasRoom(openCount)) throw unavailable('is busy', { cause: 'max_open_exchanges' })
   }
 
   const keyOf = (id: string): Key => {
@@ -205,6 +205,7 @@ export const createOwner = ({
   }
 
   return {
+    openCount,
     join(name, ids) {
       const node = nodes.get(name) ?? { running: new Map(), tickets: new Map(), isGone: false }
       nodes.set(name, node)

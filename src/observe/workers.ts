@@ -20,6 +20,8 @@ export type Figures = {
 }
 
 export type Workers = {
+  /** How many exchanges they have open, by the books. */
+  open(): number
   /** Of those that are connected, as they were when last asked. */
   figures(): readonly Figures[]
   /** Asks them. Resolves when all have told, or one does not for half a second. */

@@ -2,22 +2,27 @@
 // every answer carries, and what no request may.
 
 import { createApp } from '../app.ts'
-import { isAmong } from '../config/origin.ts'
+import { type Address, isAmong } from '../config/origin.ts'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway, Listener } from '../gateway.ts'
 import { isTrusted } from '../http/address.ts'
 import { cameByHttps } from '../http/admin/caller.ts'
 import { type Side, wireAt } from '../http/endpoints.ts'
 import { errorResponse, requestId } from '../http/respond.ts'
-import { type Listening, listen, type Place } from './listener.ts'
+import { type Listening, listen } from './listener.ts'
 
 export type Doors = {
   clients: Listening
   /** The same one where they do not stand apart. */
   operators: Listening
+  /** Where other processes listen as well. */
+  shared: Listening | undefined
   all: readonly Listening[]
   listener: Listener
 }
+
+/** Of a process that keeps the books for others. `file`: where they pass requests on to. `serves`: it serves at their address too. */
+export type ApartDoors = { file: string; serves: boolean }
 
 /** A year: whoever ends TLS in front has done so for this name. */
 const HSTS = 'max-age=31536000'
@@ -30,9 +35,19 @@ export const openSharedDoor = (
 ): Listening => {
   const { listen: address, adminListen } = gateway.config
   const serve = createServe(gateway, elsewhere)
+  const answer = (request: Request) => serve(request, adminListen === undefined)
+  return listenShared(gateway, address, answer)
+}
+
+/** Where other processes listen as well. */
+const listenShared = (
+  gateway: Gateway,
+  address: Address,
+  serve: (request: Request) => Promise<Response>,
+): Listening => {
   let answered = 0
   const answer = async (request: Request): Promise<Response> => {
-    const response = await serve(request, adminListen === undefined)
+    const response = await serve(request)
     // Connections are spread when they are made, and never again: now and then one is made anew.
     if (gateway.draining || ++answered % ANEW_EVERY === 0) response.headers.set('connection', 'close')
     return response
@@ -43,34 +58,48 @@ export const openSharedDoor = (
 /** Of so many answers one ends its connection. */
 const ANEW_EVERY = 1_000
 
-/** Throws a sentence for the operator where an address cannot be had. `place`: of the clients' door. */
-export const openDoors = (gateway: Gateway, place?: Place): Doors => {
+/** Throws a sentence for the operator where an address cannot be had. `apart`: of one that others serve for. */
+export const openDoors = (gateway: Gateway, apart?: ApartDoors): Doors => {
   const { config } = gateway
   const serve = createServe(gateway)
-  const apart = config.adminListen
+  const { adminListen } = config
   const frameBytes = config.bodyLimitBytes
-  const answer = (request: Request) => serve(request, apart === undefined)
-  const clients = listen(config.listen, answer, { frameBytes, place })
-  if (apart === undefined) return { clients, operators: clients, all: [clients], listener: clients }
+  const answer = (request: Request) => serve(request, adminListen === undefined)
+  const all: Listening[] = []
+  const opened = (door: Listening): Listening => {
+    all.push(door)
+    return door
+  }
   try {
-    const operators = listen(apart, (request) => serve(request, true), { flags: ADMIN_FLAGS, frameBytes })
-    const all = [clients, operators]
-    const listener: Listener = {
-      ...clients,
-      addressOf: (request) => clients.addressOf(request) ?? operators.addressOf(request),
-      // Either knows the requests of both.
-      pending: () => clients.pending() + operators.pending(),
-      upgrade: (request, end, headers) => all.some((each) => each.upgrade(request, end, headers)),
-      streamed: (request) => {
-        for (const each of all) each.streamed(request)
-      },
-    }
-    return { clients, operators, all, listener }
+    const clients = opened(listen(config.listen, answer, { frameBytes, place: { file: apart?.file } }))
+    const shared = apart?.serves === true ? opened(listenShared(gateway, config.listen, answer)) : undefined
+    const operators =
+      adminListen === undefined
+        ? clients
+        : opened(listen(adminListen, (request) => serve(request, true), { flags: ADMIN_FLAGS, frameBytes }))
+    return { clients, operators, shared, all, listener: all.length === 1 ? clients : together(clients, all) }
   } catch (error) {
-    void clients.stop(true)
+    for (const door of all) void door.stop(true)
     throw error
   }
 }
+
+const together = (clients: Listening, all: readonly Listening[]): Listener => ({
+  ...clients,
+  addressOf: (request) => {
+    for (const each of all) {
+      const address = each.addressOf(request)
+      if (address !== undefined) return address
+    }
+    return undefined
+  },
+  // Any knows the requests of all.
+  pending: () => all.reduce((sum, each) => sum + each.pending(), 0),
+  upgrade: (request, end, headers) => all.some((each) => each.upgrade(request, end, headers)),
+  streamed: (request) => {
+    for (const each of all) each.streamed(request)
+  },
+})
 
 /** `isAdminDoor`: operators are served at the address it came to. */
 const createServe = (
@@ -89,10 +118,11 @@ const createServe = (
     const { hosts } = config.admin
     const side = isAdminDoor && (hosts.length === 0 || isAmong(hosts, host)) ? 'operators' : 'clients'
     // What those say who serve is shown by the operators' pages, and by what asks whether it is ready.
-    if (gateway.workers !== undefined && !request.url.includes('/v1/')) await gateway.workers.ask()
+    const workers = isOfWire(request.url) ? undefined : gateway.workers
+    await workers?.ask()
     // Two of them, which one in front and we might each read another of.
     const response = host.includes(',') ? twoHosts(request) : await (elsewhere(request) ?? appFor(side).fetch(request))
-    if (gateway.workers !== undefined && request.method !== 'GET') await gateway.workers.tell()
+    if (request.method !== 'GET') await workers?.tell()
     const { headers } = response
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId())
     headers.set('x-content-type-options', 'nosniff')
@@ -102,6 +132,9 @@ const createServe = (
     return response
   }
 }
+
+/** What nobody changes anything by, nor asks how those do who serve. */
+const isOfWire = (url: string): boolean => url.startsWith('/v1/', url.indexOf('/', url.indexOf('//') + 2))
 
 const twoHosts = (request: Request): Response => {
   const error = invalidRequest('Host: expected exactly one Host header, of one host.')

@@ -16,8 +16,8 @@ import { disconnect, type Ended, type Summary } from '../relay/exchange.ts'
 import type { PostgresStore } from '../store/postgres/open.ts'
 import type { SqliteStore } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
-import { openDoors } from './doors.ts'
-import type { Listening, Place } from './listener.ts'
+import { type ApartDoors, openDoors } from './doors.ts'
+import type { Listening } from './listener.ts'
 import type { Node } from './nodes/node.ts'
 import { type Opened, openStoreOf } from './opening.ts'
 import { startPruning } from './pruning.ts'
@@ -38,8 +38,9 @@ export type Server = {
 export type Apart = {
   books(store: SqliteStore): MakesBooks
   othersRun: boolean
-  /** Where they pass requests on to. */
-  place: Place
+  doors: ApartDoors
+  /** How many processes share the memory that they may hold. */
+  processes: number
   begin(gateway: Gateway, how: Resuming): { stop(forMs: number): Promise<void> }
 }
 
@@ -106,7 +107,7 @@ type Start = {
 const startWith = async (base: Base, { config, io, log, clock, apart }: Start): Promise<Server> => {
   const { store, node } = base
   const gateway = await createGateway({
-    ...{ config, log, othersRun: apart?.othersRun ?? false },
+    ...{ config, log, othersRun: apart?.othersRun ?? false, processes: apart?.processes ?? 1 },
     ...(clock === undefined ? {} : { clock }),
     ...(base.node === undefined
       ? { store: base.store, books: apart?.books(base.store) ?? ownBooksIn(base.store) }
@@ -115,8 +116,8 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
   for (const warning of gateway.config.warnings) io.warn?.(warning)
   await applyMetrics(gateway)
   await applyOtlp(gateway)
-  const doors = openDoors(gateway, apart?.place)
-  const { clients, operators, all } = doors
+  const doors = openDoors(gateway, apart?.doors)
+  const { clients, operators, shared, all } = doors
   gateway.listener = doors.listener
   const keyOf = (id: string) => store.keys.get(id) ?? { id, label: id }
   const onSettled = (exchange: Ended, summary: Summary): void => reportEnded(gateway, exchange, summary)
@@ -160,7 +161,9 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
     const { lingerMs } = gateway.config
     if (lingerMs > 0) await Bun.sleep(lingerMs)
     gateway.draining = true
-    await hub?.stop(gateway.config.drainMs + STOPPED_MS)
+    // What the others pass on is answered until they have ended.
+    const own = shared === undefined ? undefined : drain(gateway, [shared])
+    await Promise.all([own, hub?.stop(gateway.config.drainMs + STOPPED_MS)])
     await drain(gateway, all)
     stopPruning()
     stopRenewing()

@@ -1,6 +1,7 @@
 // What the processes of one gateway say to each other: a worker, which serves, and the owner of the books.
 
 import type { Config } from '../../config.ts'
+import type { Gateway } from '../../gateway.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
 import type { Ask, Verdict } from '../../ledger/shared.ts'
@@ -24,6 +25,8 @@ export type Part = {
   port: number
   /** How many workers there are. */
   count: number
+  /** The owner serves as well. */
+  serves: boolean
   /** A worker's own name, and its number in the log; '' and 0 for the owner. */
   name: string
   number: number
@@ -74,6 +77,27 @@ export type FromSupervisor = { what: 'stop' } | { what: 'reload' } | { what: 'go
 /** The sockets in the processes' folder. */
 export const BOOKS = 'books'
 export const DOOR = 'door'
+
+type Learnt = Pick<Gateway, 'affinity' | 'continued'>
+
+/** What a process learns of conversations, which it tells the others too. */
+export const sharing = ({ affinity, continued }: Learnt, tell: (learnt: Placed | Continues) => void): Learnt => ({
+  affinity: {
+    ...affinity,
+    remember(name, account, forMs) {
+      if (affinity.accountOf(name) !== account)
+        tell({ what: 'placed', name, account, ...(forMs === undefined ? {} : { forMs }) })
+      affinity.remember(name, account, forMs)
+    },
+  },
+  continued: {
+    ...continued,
+    remember(keyId, answerId, tokens) {
+      tell({ what: 'continues', keyId, answerId, tokens })
+      continued.remember(keyId, answerId, tokens)
+    },
+  },
+})
 
 type Hears<Message extends { what: string }> = {
   [What in Message['what']]: (message: Extract<Message, { what: What }>) => void

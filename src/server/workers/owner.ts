@@ -13,7 +13,7 @@ import { type Channel, listenAt } from '../../lib/channel.ts'
 import { type Figures, healthWith, type Workers } from '../../observe/workers.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import type { Apart } from '../serve.ts'
-import { BOOKS, DOOR, type FromOwner, type FromWorker, hearing, type Part } from './messages.ts'
+import { BOOKS, DOOR, type FromOwner, type FromWorker, hearing, type Part, sharing } from './messages.ts'
 
 /** How often it is looked for changes that workers have to hear of. */
 const LOOK_MS = 50
@@ -26,13 +26,14 @@ const LOST_MS = 10_000
 
 type Worker = { name: string; channel: Channel; node: SharedNode; figures: Figures | undefined }
 
-export const createApart = ({ dir, count, again }: Part): Apart & { gone(name: string): void } => {
+export const createApart = ({ dir, count, serves, again }: Part): Apart & { gone(name: string): void } => {
   // An owner that was killed has left its own behind.
   for (const name of [BOOKS, DOOR]) rmSync(join(dir, name), { force: true })
   let limits: Limits | undefined
   let leave = (_name: string): void => undefined
   return {
-    place: { file: join(dir, DOOR) },
+    doors: { file: join(dir, DOOR), serves },
+    processes: count + 1,
     othersRun: again,
     books: (store) => async (own) => {
       const books = await ownBooksIn(store)(own)
@@ -42,26 +43,30 @@ export const createApart = ({ dir, count, again }: Part): Apart & { gone(name: s
     gone: (name) => leave(name),
     begin(gateway, { resume, report }) {
       if (limits === undefined) throw new Error('the books are made before they are shared')
-      const hub = createHub(gateway, limits, { dir, count, again, resume, report })
+      const hub = createHub(gateway, limits, { dir, count, serves, again, resume, report })
       leave = hub.gone
       return hub
     },
   }
 }
 
-type HubOptions = Pick<Part, 'dir' | 'count' | 'again'> & {
+type HubOptions = Pick<Part, 'dir' | 'count' | 'serves' | 'again'> & {
   /** Goes on with the answer of an exchange in the background; false where it has none. */
   resume(left: Resumed, onSettled: (summary: Summary) => void): boolean
   report(exchange: Ended, summary: Summary): void
 }
 
-const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume, report }: HubOptions) => {
+const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
+  const { dir, count, serves, again, resume, report } = options
   const { store, ledger, clock } = gateway
   const workers = new Map<string, Worker>()
   const lost = new Map<string, ReturnType<typeof setTimeout>>()
   const owned = createOwner({
     ...{ ledger, limits, keys: store.keys, clock, left: again ? ledger.resumed : [] },
-    mostOpen: () => gateway.config.maxOpenExchanges,
+    hasRoom(open) {
+      const most = gateway.config.maxOpenExchanges
+      return most === 0 || open() + (serves ? gateway.open.size + gateway.arriving.count : 0) < most
+    },
     // One that fails is made again by the watch.
     refresh: () => void store.refresh().catch(() => undefined),
     takeOver: (left, addTokens) =>
@@ -83,6 +88,7 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
       channel.send({ what: 'how', n } satisfies FromOwner)
     })
   const observed: Workers = {
+    open: owned.openCount,
     figures: () => [...workers.values()].flatMap(({ figures }) => figures ?? []),
     ask: async () => void (await Promise.all([...workers.values()].map(askOne))),
     async tell() {
@@ -95,15 +101,8 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
   const tell = (message: FromOwner, but?: Worker): void => {
     for (const worker of workers.values()) if (worker !== but) worker.channel.send(message)
   }
-  const { continued } = gateway
-  // Of what is made in the background the owner hears first.
-  gateway.continued = {
-    ...continued,
-    remember(keyId, answerId, tokens) {
-      tell({ what: 'continues', keyId, answerId, tokens })
-      continued.remember(keyId, answerId, tokens)
-    },
-  }
+  const { affinity, continued } = gateway
+  Object.assign(gateway, sharing(gateway, tell))
   const state = () => ({
     changes: store.keys.changes(),
     catalogue: gateway.catalogue,
@@ -155,8 +154,14 @@ const createHub = (gateway: Gateway, limits: Limits, { dir, count, again, resume
       refused: ({ wire, status, code }) => gateway.metrics?.refused(wire, status, code),
       refusal: ({ refusal }) => gateway.refusals.add(refusal),
       counted: ({ request, how }) => gateway.metrics?.counted(request, how),
-      placed: (message) => tell(message, worker),
-      continues: (message) => tell(message, worker),
+      placed(message) {
+        affinity.remember(message.name, message.account, message.forMs)
+        tell(message, worker)
+      },
+      continues(message) {
+        continued.remember(message.keyId, message.answerId, message.tokens)
+        tell(message, worker)
+      },
     })
   }
 

@@ -26,6 +26,9 @@ const MOST_ASKED = 10
 /** How long processes may take to end once the owner has. */
 const END_MS = 2_000
 
+/** Of no more processes than this the owner of the books is one that serves: those of more give it enough to do. */
+const FEW = 2
+
 type Supervised = {
   url: string
   /** What a start says. */
@@ -62,7 +65,8 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
   const remove = (): void => rmSync(dir, { recursive: true, force: true })
   process.on('exit', remove)
   const log = createLog(config.log.level)
-  const count = config.workers
+  const serves = config.workers <= FEW
+  const count = serves ? config.workers - 1 : config.workers
   const children = new Set<Child>()
   const isOwner = ({ part }: Child): boolean => part.role === 'owner'
   const ownerNow = (): Child | undefined => [...children].find(isOwner)
@@ -77,7 +81,7 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
   const ended = Promise.withResolvers<number>()
 
   const start = (part: Pick<Part, 'role' | 'number' | 'again'>): Child => {
-    const whole: Part = { ...part, dir, port, count, name: `${part.number}-${crypto.randomUUID()}` }
+    const whole: Part = { ...part, dir, port, count, serves, name: `${part.number}-${crypto.randomUUID()}` }
     const { path, words: before } = ownCommand()
     const ready = Promise.withResolvers<Ready>()
     const child: Child = {

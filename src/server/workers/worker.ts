@@ -14,7 +14,7 @@ import { applyOtlp } from '../reload.ts'
 import { drain, watchRoom } from '../serve.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createLink, type Link } from './link.ts'
-import { BOOKS, DOOR, type FromOwner, hearing, type Part, type SentConfig } from './messages.ts'
+import { BOOKS, DOOR, type FromOwner, hearing, type Part, type SentConfig, sharing } from './messages.ts'
 import { shareOf } from './owner.ts'
 
 /** How long the last settlements may take to be heard. */
@@ -124,21 +124,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   continued = gateway.continued
   gateway.metrics = metricsOf(link, current)
   await applyOtlp(gateway)
-  gateway.affinity = {
-    ...affinity,
-    remember(name, account, forMs) {
-      const placed = { name, account, ...(forMs === undefined ? {} : { forMs }) }
-      if (affinity?.accountOf(name) !== account) link.send({ what: 'placed', ...placed })
-      affinity?.remember(name, account, forMs)
-    },
-  }
-  gateway.continued = {
-    withPrevious: continued.withPrevious,
-    remember(keyId, answerId, tokens) {
-      link.send({ what: 'continues', keyId, answerId, tokens })
-      continued?.remember(keyId, answerId, tokens)
-    },
-  }
+  Object.assign(gateway, sharing(gateway, link.send))
   gateway.refusals = {
     add: (refusal) => link.send({ what: 'refusal', refusal }),
     ...{ settle: async () => undefined, flush: async () => undefined, waiting: () => 0 },
