@@ -5,12 +5,13 @@ import { CHAT, SSE } from '../chaos/support/stories.ts'
 import type { Handler, Script } from '../support/provider/scripted.ts'
 import type { Fleet, Node, Settled } from './fleet.ts'
 
-/** Answers of many lengths, as the vendor bills them. */
+/** Answers of many lengths, as the vendor bills them: none is longer than it may be. */
 export const varied: Handler = ({ text }, index): Script => {
-  const output = 1 + ((index * 7) % 40)
+  const { max_tokens: most, stream } = JSON.parse(text) as { max_tokens: number; stream?: boolean }
+  const output = Math.min(most, 1 + ((index * 7) % 40))
   const usage = `"completion_tokens":${output},"total_tokens":${3 + output}`
   const billed = (words: string): string => words.replace('"completion_tokens":5,"total_tokens":8', usage)
-  if (JSON.parse(text).stream !== true) return { steps: [billed(JSON.stringify(CHAT.answer))] }
+  if (stream !== true) return { steps: [billed(JSON.stringify(CHAT.answer))] }
   return { headers: SSE, steps: [CHAT.begin, CHAT.word('hel'), CHAT.word('lo'), billed(CHAT.end)] }
 }
 
