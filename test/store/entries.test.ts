@@ -34,6 +34,14 @@ describe.each(STORES)('entries in %s', (_, { newPlace }) => {
     ])
   })
 
+  test('those that one change made come by the bytes of their names', async () => {
+    const { entries } = await open()
+    const names = ['b', 'a', 'B', '_', 'á', 'a-b', 'ab', '1']
+    const all = names.map((name) => ({ section: 'aliases' as const, name, next: () => ({ value: 'x' }) }))
+    await entries.change(all, ACTOR)
+    expect((await entries.list()).map(({ name }) => name)).toEqual(['1', 'B', '_', 'a', 'a-b', 'ab', 'b', 'á'])
+  })
+
   test('a change keeps the credential where it brings none', async () => {
     const { entries } = await open()
     await change(entries, 'accounts', 'p/main', () => ({ value: { weight: 1 }, credential: sealed('s') }))

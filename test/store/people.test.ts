@@ -219,6 +219,11 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
     for (const hash of ['here', 'elsewhere']) await sessions.open(sessionOf(id, hash), false)
     await factors.confirm(id, { step: 5, codes: ['a', 'b'], keep: 'here' })
     expect(await factors.get(id)).toEqual({ secret: 'second', confirmed: true, codes: 2 })
+    // Another page was slower: the codes that it would show do not hold.
+    await expect(factors.confirm(id, { step: 6, codes: ['c'], keep: 'there' })).rejects.toMatchObject(
+      refused('invalid_request', 'Begin anew'),
+    )
+    expect(await factors.get(id)).toMatchObject({ confirmed: true, codes: 2 })
     expect(await factors.enabled()).toEqual(new Set([id]))
     expect((await sessions.of(id)).map(({ hash }) => hash)).toEqual(['here'])
     await expect(factors.offer(id, 'third')).rejects.toMatchObject(refused('invalid_request', 'Remove it first.'))

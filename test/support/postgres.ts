@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
 import { freePort } from './free-port.ts'
 
@@ -57,6 +57,27 @@ if (postgresMissing !== undefined) console.warn(`SKIPPED: tests over PostgreSQL 
 /** Who such servers are started as. */
 export const asOther = process.getuid?.() === 0 ? { uid: UID, gid: UID } : {}
 
+/** Its names sort as people have them and not by their bytes, where its programs know languages. */
+const initialised = (bin: string, data: string) => {
+  const kept = [
+    '-D',
+    data,
+    '-U',
+    SUPERUSER,
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--no-sync',
+    '--no-instructions',
+    '--locale=C',
+  ]
+  const run = (...language: string[]) =>
+    spawnSync(join(bin, 'initdb'), [...kept, ...language], { ...asOther, encoding: 'utf8', cwd: dirname(data) })
+  const made = run('--locale-provider=icu', '--icu-locale=en-US')
+  return made.status === 0 ? made : run()
+}
+
 /** `settings`: `name=value` of postgresql.conf; `env`: beside this process's own. */
 export const startPostgres = async (
   settings: readonly string[] = [],
@@ -68,11 +89,7 @@ export const startPostgres = async (
   chmodSync(folder, 0o700)
   if (asOther.uid !== undefined) chownSync(folder, UID, UID)
   const data = join(folder, 'data')
-  const made = spawnSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
-    { ...asOther, encoding: 'utf8', cwd: folder },
-  )
+  const made = initialised(bin, data)
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
   const port = freePort()
   const all = [

@@ -29,7 +29,9 @@ export const createEntries = (orm: Orm, { change }: Changes): EntryStore => {
   }
   return {
     list: async () =>
-      (await orm.select().from(table).orderBy(asc(table.createdAt), asc(table.name))).map(toEntry).sort(bySection),
+      (await orm.select().from(table).orderBy(asc(table.createdAt), sql`${table.name} COLLATE "C"`))
+        .map(toEntry)
+        .sort(bySection),
     async revision() {
       const [state] = await orm
         .select({

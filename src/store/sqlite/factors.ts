@@ -40,7 +40,9 @@ export const createFactors = (orm: BunSQLiteDatabase, change: Change, clock: () 
   confirm: (memberId, { step, codes, keep }) =>
     change({ kind: 'member', id: memberId }, (tx, note) => {
       const offered = and(eq(table.memberId, memberId), isNull(table.confirmedAt))
-      tx.update(table).set({ confirmedAt: clock(), lastStep: step }).where(offered).run()
+      const confirmed = tx.update(table).set({ confirmedAt: clock(), lastStep: step }).where(offered).returning().all()
+      // Another page was quicker, and shows the codes that hold.
+      if (confirmed.length === 0) throw invalidRequest('Begin anew: nothing waits to be confirmed.')
       writeCodes(tx, memberId, codes)
       const others = and(eq(sessions.memberId, memberId), ne(sessions.hash, keep))
       tx.delete(sessions).where(others).run()
