@@ -8,6 +8,10 @@ import type { ServerTools } from './server-tools.ts'
 export const PURPOSES = ['playground'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
+/** What is exported of a key's exchanges beside their figures: `content`, what is said in them. */
+export const CAPTURES = ['content'] as const
+export type Captured = (typeof CAPTURES)[number]
+
 /** Times are milliseconds since the epoch. `tokensUsed` is live in the server: settled exchanges only. */
 export type Key = {
   id: string
@@ -37,6 +41,8 @@ export type Key = {
   serverTools?: ServerTools | undefined
   /** Addresses and networks it may be used from; absent: from anywhere. */
   ips?: readonly string[] | undefined
+  /** Absent: nothing. */
+  capture?: Captured | undefined
   /** The member whose key it is; undefined: the gateway's own. */
   ownerId?: string | undefined
   /** The end of the grace of the secret before this one. */
@@ -58,6 +64,7 @@ export type NewKey = {
   concurrency?: number | null | undefined
   serverTools?: ServerTools | undefined
   ips?: readonly string[] | null | undefined
+  capture?: Captured | null | undefined
   ownerId?: string | undefined
 
   /** Null: none. */

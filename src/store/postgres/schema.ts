@@ -17,7 +17,7 @@ import {
 import type { PicturesMade } from '../../ir/pictures.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { UNITS } from '../../keys/budget.ts'
-import { PURPOSES } from '../../keys/key.ts'
+import { CAPTURES, PURPOSES } from '../../keys/key.ts'
 import { RENEWALS } from '../../keys/renewal.ts'
 import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
@@ -60,6 +60,7 @@ export const keys = pgTable(
     concurrency: integer('concurrency'),
     serverTools: json('server_tools').$type<ServerTools>(),
     ips: json('ips').$type<readonly string[]>(),
+    capture: text('capture', { enum: CAPTURES }),
     ownerId: text('owner_id'),
     purpose: text('purpose', { enum: PURPOSES }),
     lastUsedAt: integer('last_used_at'),

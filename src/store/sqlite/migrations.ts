@@ -17,6 +17,7 @@ import entries from '../../../drizzle/0013_entries.sql' with { type: 'text' }
 import alerts from '../../../drizzle/0014_alerts.sql' with { type: 'text' }
 import fees from '../../../drizzle/0015_fees.sql' with { type: 'text' }
 import keptTokens from '../../../drizzle/0016_kept_tokens.sql' with { type: 'text' }
+import capture from '../../../drizzle/0017_capture.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0014_alerts', sql: alerts },
   { name: '0015_fees', sql: fees },
   { name: '0016_kept_tokens', sql: keptTokens },
+  { name: '0017_capture', sql: capture },
 ]

@@ -5,7 +5,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import type { PicturesMade } from '../../ir/pictures.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { UNITS } from '../../keys/budget.ts'
-import { PURPOSES } from '../../keys/key.ts'
+import { CAPTURES, PURPOSES } from '../../keys/key.ts'
 import { RENEWALS } from '../../keys/renewal.ts'
 import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
@@ -42,6 +42,8 @@ export const keys = sqliteTable(
     serverTools: text('server_tools', { mode: 'json' }).$type<ServerTools>(),
     /** Networks it may be used from; null: from anywhere. */
     ips: text('ips', { mode: 'json' }).$type<readonly string[]>(),
+    /** What is exported of its exchanges beside their figures; null: nothing. */
+    capture: text('capture', { enum: CAPTURES }),
     /** The member whose key it is; null: the gateway's own. */
     ownerId: text('owner_id'),
     /** What it was made for, where the gateway made it itself; null: a key like any other. */
