@@ -46,6 +46,7 @@ const KeyMembers = {
   server_tools: Type.Optional(S.ServerTools),
   budget: Type.Optional(Nullable(S.BudgetTerms)),
   ips: Type.Optional(Nullable(S.Networks)),
+  capture: Type.Optional(S.Capture),
 }
 /** A new account: of a provider there is, or of one that its preset or its wires make. */
 const NewAccount = input({

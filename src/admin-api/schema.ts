@@ -153,6 +153,7 @@ export const Session = Type.Object({
   key_defaults: Nullable(KeyDefaults),
   khr_per_usd: Nullable(Type.Number()),
   time_zone: Nullable(Type.String({ description: 'By whose clocks days begin, and quotas and budgets renew.' })),
+  traces: Nullable(Type.Boolean({ description: 'Whether traces are exported by OpenTelemetry.' })),
   version: Nullable(Type.String()),
 })
 
@@ -182,6 +183,9 @@ export const KeyStatus = oneOf(['active', 'exhausted', 'expired', 'revoked'])
 
 /** How often used tokens are set back to 0: at 00:00 UTC of every day, every Monday or every first of a month. */
 export const Renewal = oneOf(['day', 'week', 'month'])
+
+/** What of a key's exchanges goes to OpenTelemetry beside their figures: `content` is prompts and answers. */
+export const Capture = oneOf(['none', 'content'])
 
 /** `rpm`, `tpm`, `concurrency`: null takes the gateway's default, 0 is no limit. */
 export const Key = Type.Object({
@@ -216,6 +220,7 @@ export const Key = Type.Object({
   server_tools: ServerTools,
   budget: Nullable(Budget),
   ips: Nullable(Networks),
+  capture: Capture,
 })
 
 /** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../ir/json.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { BudgetTerms } from '../keys/budget.ts'
+import type { Captured } from '../keys/key.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 import type { Calendar } from '../lib/calendar.ts'
@@ -25,6 +26,8 @@ export type NewKey = Limits & {
   serverTools?: ServerTools
   /** Null: anywhere. */
   ips?: string[] | null
+  /** Null: nothing. */
+  capture?: Captured | null
   budget?: BudgetTerms | null
 }
 /** Absent members stay as they are; a limit of null takes the gateway's default. */

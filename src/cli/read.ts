@@ -5,6 +5,7 @@ import { createCatalogue } from '../catalogue/catalogue.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
 import { namedServerTools, SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
+import { CAPTURES, type Captured } from '../keys/key.ts'
 import { namedModels } from '../keys/models.ts'
 import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
@@ -120,6 +121,14 @@ export const readNetworks = (flag: string, text: string): string[] | null => {
   throw usageError(
     `${flag}: found "${wrong ?? text}", allowed: 1 to ${MOST_NETWORKS} addresses and networks, such as 203.0.113.7,10.0.0.0/8, or any.`,
   )
+}
+
+/** What is exported of a key's exchanges; null for `none`. */
+export const readCapture = (flag: string, text: string): Captured | null => {
+  if (text === 'none') return null
+  const found = CAPTURES.find((name) => name === text)
+  if (found !== undefined) return found
+  throw usageError(`${flag}: found "${text}", allowed: ${CAPTURES.join(', ')} or none.`)
 }
 
 /** The names as the models of a key. A name or a pattern that no model has is refused. */

@@ -20,16 +20,20 @@ import { inert } from './table.ts'
 /** Keys in one answer: the most the API gives. */
 const PAGE = 200
 
+/** What a key has captured, in the API's word. */
+const NOTHING = 'none' as const
+
 export const remoteBackend = (address: ServerAddress): Backend => {
   const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
   return {
     calendar: async () => calendarOf((await call('session.get')).time_zone ?? UTC.zone) ?? UTC,
-    createKey: ({ tokensTotal, expiresAt, serverTools, budget, ...rest }) =>
+    createKey: ({ tokensTotal, expiresAt, serverTools, capture, budget, ...rest }) =>
       call('keys.create', {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
+        ...(capture === undefined ? {} : { capture: capture ?? NOTHING }),
         ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
       }),
     async listKeys() {
@@ -45,13 +49,14 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     // are added last: what fails before can be asked for again, and is not added twice.
     async updateKey(
       id,
-      { tokensTotal, expiresAt, serverTools, budget, addTokens, lasting = false, resetUsage, ...rest },
+      { tokensTotal, expiresAt, serverTools, capture, budget, addTokens, lasting = false, resetUsage, ...rest },
     ) {
       const change = {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
+        ...(capture === undefined ? {} : { capture: capture ?? NOTHING }),
         ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
       }
       let key: ShownKey | undefined

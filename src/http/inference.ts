@@ -100,7 +100,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     reservation,
     client,
     attempts: [],
-    trace: gateway.otlp?.begin(request.headers),
+    trace: gateway.otlp?.begin(request.headers, key),
     dropped: [],
     limitHeaders: ticket.headers(wire),
     release: ticket.release,

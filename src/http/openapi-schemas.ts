@@ -93,6 +93,10 @@ export const UsageHistory = Type.Object({
     ),
     time_zone: Type.String({ description: 'By whose clocks days begin and quotas and budgets renew.' }),
     allowed_models: Type.Array(Type.String(), { description: 'Catalogue ids, * as a wildcard.' }),
+    capture: Type.Unsafe<'none' | 'content'>({
+      enum: ['none', 'content'],
+      description: 'content: its prompts and answers are exported to those who run the gateway, where traces are.',
+    }),
     limits: Type.Object(
       { rpm: Bound, tpm: Bound, concurrency: Bound },
       { description: 'Requests and tokens a minute, requests at once; null: no limit.' },

@@ -77,6 +77,7 @@ const termsOf = ({ clock, config: { limits, calendar }, store: { budgets } }: Ga
   })),
   time_zone: calendar.zone,
   allowed_models: key.models,
+  capture: key.capture ?? 'none',
   limits: {
     rpm: boundOf(key.rpm ?? limits.rpm),
     tpm: boundOf(key.tpm ?? limits.tpm),

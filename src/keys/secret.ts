@@ -24,6 +24,12 @@ export const randomBase62 = (length: number): string => {
 /** `sk-sl-` and 43 base62 characters: 256 bits. */
 export const makeSecret = (): string => PREFIX + randomBase62(LENGTH)
 
+/** Text with what look like secrets of ours shortened to their last four characters. */
+export const withoutSecrets = (text: string): string =>
+  text.includes(PREFIX) ? text.replace(SECRET, (secret) => `${PREFIX}…${secret.slice(-4)}`) : text
+
+const SECRET = new RegExp(`${PREFIX}[0-9A-Za-z]{${LENGTH}}`, 'g')
+
 /** SHA-256, hex: all that is ever stored of a secret. */
 export const hashSecret = (secret: string): string => new Bun.CryptoHasher('sha256').update(secret).digest('hex')
 

@@ -61,6 +61,7 @@ export const shownKey = (key: Key, terms: Terms): ShownKey => {
     concurrency: key.concurrency ?? null,
     server_tools: key.serverTools ?? 'all',
     ips: key.ips === undefined ? null : [...key.ips],
+    capture: key.capture ?? 'none',
     old_secret_until: oldSecretUntil(key, now),
     status: statusOf(key, now),
     created_at: iso(key.createdAt),

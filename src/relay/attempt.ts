@@ -24,6 +24,7 @@ import type { Keep } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
+import { bytesHeard, heardBy, hearWhole } from './capture.ts'
 import { withoutMarks } from './client-body.ts'
 import { listDropped } from './dropped.ts'
 import { type Exchange, secondsOf } from './exchange.ts'
@@ -218,10 +219,17 @@ export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => 
 /** How the pages begin that proxies answer with. */
 const PAGE = /^\s*<(?:!doctype|html)\b/i
 
-const textAnswer = (text: string, { target }: Reading): JsonAnswer => {
+const textAnswer = (text: string, reading: Reading): JsonAnswer => {
+  const { target } = reading
   if (PAGE.test(text)) throw malformedAnswer()
   const told = { usage: undefined, rawUsage: undefined }
+  hearAll(reading, { text })
   return { kind: 'json', target, text, ...told, body: { text }, contentType: 'text/plain; charset=utf-8' }
+}
+
+/** Nearly no key has that exported. */
+const hearAll = ({ request: { trace }, codec, plan: { undo } }: Reading, body: JsonObject): void => {
+  if (trace?.said !== undefined) hearWhole(trace.said, body, { codec, undo })
 }
 
 const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
@@ -231,6 +239,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
   const text = parsed === undefined ? JSON.stringify(body) : received
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
+  hearAll(reading, body)
   const read = codec.readUsage(body, target.model.tokensPer)
   const translated =
     plan.undo === undefined
@@ -306,7 +315,7 @@ const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
 export const openStream: Read<StreamAnswer> = (reading, response) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const images = imagesAsked(exchange.body.outline)
-  const tap =
+  const passed =
     plan.undo === undefined
       ? codec.tap({
           model: target.model.id,
@@ -318,6 +327,9 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           now: secondsOf(relay.clock),
         })
       : translateStream(crossing(reading, exchange.wire, plan.undo), keptBy(reading))
+  const said = exchange.trace?.said
+  const tap =
+    said === undefined ? passed : heardBy(said, passed, { codec, undo: plan.undo }, wantsSeveral(exchange.body.outline))
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     const ended = (text: string, watched: Tap): StreamAnswer => ({
       ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: watched },
@@ -325,6 +337,7 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
     const { otherForm } = codec
     if (otherForm !== undefined) return ended(seenBy(tap, otherForm.frames(body, images)), tap)
     if (!hasOtherForm(reading)) throw malformedAnswer()
+    hearAll(reading, body)
     const across = crossing(reading, exchange.wire, plan.undo ?? {})
     const made = streamFromWhole(withExact(text, body), across, keptBy(reading))
     return ended(made.text, made.tap)
@@ -336,7 +349,7 @@ const TEXTUAL = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?json)/i
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *; *[\w.+-]+=[\w.+-]+)*$/
 
 /** A stream of bytes: it can be told from an error only by what it says that it is. */
-export const openRaw: Read<StreamAnswer> = async ({ relay, target, codec, abort }, response) => {
+export const openRaw: Read<StreamAnswer> = async ({ relay, request: { trace }, target, codec, abort }, response) => {
   const type = response.headers.get('content-type') ?? ''
   if (TEXTUAL.test(type)) {
     const body = parseObject(await readText(response, ERROR_BYTES, abort, { room: relay.room }))
@@ -347,10 +360,11 @@ export const openRaw: Read<StreamAnswer> = async ({ relay, target, codec, abort 
   const reader = isPacked ? await answerBody(response, abort) : (response.body?.getReader() ?? null)
   if (reader === null) throw broken()
   const tap = rawTap()
-  const source = readBytes(reader, tap, abort)
+  const contentType = MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
+  const bytes = readBytes(reader, tap, abort)
+  const source = trace?.said === undefined ? bytes : bytesHeard(trace.said, bytes, contentType)
   const first = await source.read()
   if (first === undefined) throw broken()
-  const contentType = MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
   return { kind: 'stream', target, first, source, tap, contentType }
 }
 

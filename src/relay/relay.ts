@@ -8,6 +8,7 @@ import type { Outcome } from '../ledger/ledger.ts'
 import { collectOnceQuiet } from '../lib/collect.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
+import { CODECS } from '../wire/index.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
 import { callsInAnswer } from '../wire/tools/server-calls.ts'
 import { picturesAsked } from './adapt/pictures.ts'
@@ -25,6 +26,7 @@ import {
 import { recordAnswer } from './background/answers.ts'
 import { watchAnswer } from './background/polling.ts'
 import { type StreamEnd, toBody } from './body.ts'
+import { hearAsked, hearWhole } from './capture.ts'
 import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Metered, secondsOf } from './exchange.ts'
 import {
@@ -61,11 +63,25 @@ export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<R
   return answerStream(relay, exchange, answer ?? running)
 }
 
-const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
+const anAnswer = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
   const targets = await relay.turns(exchange.body.size, () => route(relay, exchange))
-  const answer = await firstAnswer(relay, exchange, targets, (target, abort) =>
+  return firstAnswer(relay, exchange, targets, (target, abort) =>
     attempt({ relay, request: exchange, target, abort }, read),
   )
+}
+
+/** The prompt is let go of once it has been answered. */
+const whileHeard = async <T>(hearing: Promise<void>, answering: Promise<T>): Promise<T> => {
+  const [answered] = await Promise.allSettled([answering, hearing])
+  if (answered.status === 'rejected') throw answered.reason
+  return answered.value
+}
+
+const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
+  const said = exchange.trace?.said
+  const answer = await (said === undefined
+    ? anAnswer(relay, exchange, read)
+    : whileHeard(hearAsked(relay, exchange, said), anAnswer(relay, exchange, read)))
   if (exchange.stream) letGoOfPrompt(exchange)
   collectOnceQuiet(exchange.body.size)
   const { target } = answer
@@ -141,10 +157,12 @@ const settleLater = (
   }
   // It may take an hour: the conversation must not stay in memory that long.
   const withoutBody: Exchange = { ...exchange, body: NO_BODY, asSent: NO_BODY }
+  const said = exchange.trace?.said
   watchAnswer(relay, answer, {
     inputEstimate: exchange.body.inputEstimate,
     lastKnown,
     settle: (end) => settle(relay, withoutBody, { ...end, target }),
+    ...(said && { hear: (body) => hearWhole(said, body, { codec: CODECS.responses, undo: undefined }) }),
   })
   exchange.onDetached()
 }

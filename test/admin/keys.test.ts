@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { asObject } from '../../src/ir/json.ts'
 import { permits } from '../../src/keys/key.ts'
 import { NO_USAGE } from '../../src/relay/meter.ts'
 import { whileAnotherWrites } from '../support/another-writer.ts'
@@ -368,6 +369,32 @@ describe('a member', () => {
       expect(await refusal(await desk.request('keys.update', person, { id, ips }))).toMatchObject({ status: 403 })
     }
     expect(await desk.call('keys.update', person, { id, ips: ['10.1.0.0/16'] })).toMatchObject({ ips: ['10.1.0.0/16'] })
+  })
+  test('sees that what is said with a key of theirs is captured, and may end that, in the audit', async () => {
+    const person = await desk.join('Kanha', 'member', limits)
+    const { key, secret } = await desk.call('keys.create', person, { label: 'private' })
+    const { id } = key
+    expect(key.capture).toBe('none')
+    expect((await desk.call('keys.update', desk.admin, { id, capture: 'content' })).capture).toBe('content')
+    expect((await desk.call('keys.get', person, { id })).capture).toBe('content')
+    const history = await desk.get('/v1/usage/history', { 'x-api-key': secret })
+    expect(await history.json()).toMatchObject({ key: { capture: 'content' } })
+    expect((await desk.call('keys.update', person, { id, label: 'still' })).capture).toBe('content')
+    expect((await desk.call('keys.update', person, { id, capture: 'none' })).capture).toBe('none')
+    const { items } = await desk.call('audit.list', desk.admin, { target: id })
+    const changes = items.map(({ actor, before, after }) => [
+      actor.name,
+      asObject(before).capture,
+      asObject(after).capture,
+    ])
+    expect(changes).toEqual([
+      ['Kanha', 'content', undefined],
+      ['Kanha', 'content', 'content'],
+      ['Ada', undefined, 'content'],
+      ['Kanha', undefined, undefined],
+    ])
+    const stranger = await desk.join('Other', 'member', limits)
+    expect((await desk.request('keys.update', stranger, { id, capture: 'content' })).status).toBe(404)
   })
   test('whose models are patterns: what lies within them by letter lies within them by every model', () => {
     const letter = fc.constantFrom('a', 'b', '-')

@@ -49,6 +49,7 @@ describe('keys create', () => {
       server_tools: 'all',
       budget: null,
       ips: null,
+      capture: 'none',
       old_secret_until: null,
       status: 'active',
       created_at: '2026-09-01T00:00:00.000Z',
@@ -129,6 +130,7 @@ describe('keys create', () => {
     ],
     [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
     [['keys', 'create', '--label', 'x', '--ips', 'none'], 'such as 203.0.113.7,10.0.0.0/8, or any.'],
+    [['keys', 'create', '--label', 'x', '--capture', 'all'], '--capture: found "all", allowed: content or none.'],
     [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
     [
       ['keys', 'create', '--label', 'x', '--server-tools', 'mcp,all'],

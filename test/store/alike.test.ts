@@ -35,6 +35,7 @@ const patch = fc.record(
     renews,
     rpm: fc.constantFrom(0, 5, null),
     ips: fc.constantFrom(['10.0.0.0/8'], null),
+    capture: fc.constantFrom('content' as const, null),
     budget,
   },
   { requiredKeys: [] },

@@ -6,8 +6,17 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import { readCount, readExpiry, readLabel, readNames, readNetworks, readRenewal, readServerTools } from '../read.ts'
-import { IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import {
+  readCapture,
+  readCount,
+  readExpiry,
+  readLabel,
+  readNames,
+  readNetworks,
+  readRenewal,
+  readServerTools,
+} from '../read.ts'
+import { CAPTURE_FLAG, IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -34,6 +43,7 @@ export const keysCreate = command({
     },
     ...SERVER_TOOLS_FLAG,
     ...IPS_FLAG,
+    ...CAPTURE_FLAG,
     ...BUDGET_FLAGS,
     ...LIMIT_FLAGS,
     ...BACKEND_FLAGS,
@@ -60,6 +70,7 @@ export const keysCreate = command({
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
+      ...(args.capture === undefined ? {} : { capture: readCapture('--capture', args.capture) }),
       ...readLimits(args),
       ...readBudgetFlags(args),
     })

@@ -37,6 +37,14 @@ const ipsFlag = (or: string) =>
 export const IPS_FLAG = ipsFlag(' (default anywhere)')
 export const IPS_CHANGE_FLAG = ipsFlag('; any for anywhere')
 
+export const CAPTURE_FLAG = {
+  capture: {
+    type: 'string',
+    valueHint: 'WHAT',
+    description: 'content: its prompts and answers go to OpenTelemetry, where that is set up; none (default)',
+  },
+} as const
+
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month, or never'
 

@@ -46,6 +46,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   server_tools: key.server_tools,
   budget: key.budget,
   ips: key.ips,
+  capture: key.capture,
   old_secret_until: key.old_secret_until,
   status: key.status,
   created_at: key.created_at,
@@ -80,6 +81,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     ['limits', `rpm ${limit(key.rpm)}, tpm ${limit(key.tpm)}, concurrency ${limit(key.concurrency)}`],
     ['tools', `${typeof tools === 'string' ? tools : tools.join(', ')} at the vendor`],
     ...(key.ips === null ? [] : [['used from', key.ips.join(', ')]]),
+    ...(key.capture === 'none' ? [] : [['captured', 'prompts and answers, for OpenTelemetry']]),
     ['created', key.created_at],
   ]
   io.out(columns(rows).join('\n'))

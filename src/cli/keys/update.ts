@@ -6,8 +6,24 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import { readCount, readExpiry, readLabel, readNames, readNetworks, readRenewal, readServerTools } from '../read.ts'
-import { IPS_CHANGE_FLAG, LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import {
+  readCapture,
+  readCount,
+  readExpiry,
+  readLabel,
+  readNames,
+  readNetworks,
+  readRenewal,
+  readServerTools,
+} from '../read.ts'
+import {
+  CAPTURE_FLAG,
+  IPS_CHANGE_FLAG,
+  LIMIT_CHANGE_FLAGS,
+  RENEWS,
+  readLimitChanges,
+  SERVER_TOOLS_FLAG,
+} from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
@@ -32,6 +48,7 @@ export const keysUpdate = command({
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...SERVER_TOOLS_FLAG,
     ...IPS_CHANGE_FLAG,
+    ...CAPTURE_FLAG,
     ...BUDGET_FLAGS,
     ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
@@ -59,6 +76,7 @@ export const keysUpdate = command({
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
+      ...(args.capture === undefined ? {} : { capture: readCapture('--capture', args.capture) }),
       ...(addTokens === undefined ? {} : { addTokens }),
       ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),

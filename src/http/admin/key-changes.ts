@@ -101,11 +101,12 @@ type Asked = Pick<
   | 'server_tools'
   | 'budget'
   | 'ips'
+  | 'capture'
 >
 
 /** What was asked for, in the store's terms; what was not is absent. */
 const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
-  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools, budget, ips } = asked
+  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools, budget, ips, capture } = asked
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
@@ -118,6 +119,7 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   if (server_tools !== undefined) wish.serverTools = namedServerTools(server_tools)
   if (budget !== undefined) wish.budget = budget && termsOf(budget)
   if (ips !== undefined) wish.ips = ips
+  if (capture !== undefined) wish.capture = capture === 'none' ? null : capture
   return wish
 }
 

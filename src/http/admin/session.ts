@@ -117,6 +117,7 @@ const sessionView = async ({ gateway }: Call, caller: Caller): Promise<S.Session
     key_defaults: known ? gateway.settings.values().key_defaults : null,
     khr_per_usd: known ? gateway.config.khrPerUsd : null,
     time_zone: known ? gateway.config.timeZone : null,
+    traces: known ? gateway.config.otlp?.traces === true : null,
     version: known ? VERSION : null,
   }
 }

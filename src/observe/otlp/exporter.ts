@@ -6,6 +6,9 @@ const BATCH = 128
 const GATHER_MS = 5_000
 /** What waits at most; more is dropped, and counted. */
 export const MOST_HELD = 4_096
+/** The same in bytes, of items that have any to speak of. Receivers take some megabytes at once. */
+const BATCH_BYTES = 2 * 1024 * 1024
+export const MOST_HELD_BYTES = 32 * 1024 * 1024
 const PATIENCE_MS = 10_000
 /** Between tries of a batch, which is dropped after the last. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000]
@@ -24,6 +27,8 @@ type Options<Item> = {
   url: string
   headers: Record<string, string>
   encode: (items: Item[]) => Uint8Array | undefined
+  /** Bytes of an item, about; absent: too few to be counted. */
+  weigh?: (item: Item) => number
   /** How many of a batch that was taken the receiver says it has refused. */
   rejected: (answer: Uint8Array) => number
   failed: (words: string) => void
@@ -36,12 +41,14 @@ export const createExporter = <Item>({
   url,
   headers,
   encode,
+  weigh = () => 0,
   rejected,
   failed,
   pausesMs = PAUSES_MS,
   gatherMs = GATHER_MS,
 }: Options<Item>): Exporter<Item> => {
   let held: Item[] = []
+  let heldBytes = 0
   let dropped = 0
   let due: Timer | undefined
   let sending: Promise<void> | undefined
@@ -90,20 +97,32 @@ export const createExporter = <Item>({
     await promise
     clearTimeout(timer)
   }
+  /** The first of what waits, and of the others as many as fit beside it. */
+  const nextBatch = (): Item[] => {
+    let bytes = 0
+    const end = held.findIndex((item, at) => {
+      if (at > 0 && (at >= BATCH || bytes + weigh(item) > BATCH_BYTES)) return true
+      bytes += weigh(item)
+      return false
+    })
+    const batch = end === -1 ? held : held.slice(0, end)
+    held = held.slice(batch.length)
+    heldBytes -= bytes
+    return batch
+  }
+  const isDue = (): boolean => held.length >= BATCH || heldBytes >= BATCH_BYTES
   const send = async (): Promise<void> => {
     clearTimeout(due)
     due = undefined
     do {
-      const batch = held.slice(0, BATCH)
-      held = held.slice(BATCH)
-      await sendBatch(batch)
-    } while (held.length >= BATCH || (stopping && held.length > 0))
+      await sendBatch(nextBatch())
+    } while (isDue() || (stopping && held.length > 0))
     sending = undefined
     if (held.length > 0) gather()
   }
   const gather = (): void => {
     if (sending !== undefined) return
-    if (held.length >= BATCH) sending = send()
+    if (isDue()) sending = send()
     else
       due ??= setTimeout(() => {
         sending ??= send()
@@ -111,9 +130,14 @@ export const createExporter = <Item>({
   }
   return {
     add: (items) => {
-      const room = MOST_HELD - held.length
-      if (items.length > room) drop(items.length - Math.max(0, room), 'too many wait')
-      held.push(...items.slice(0, Math.max(0, room)))
+      let taken = 0
+      for (const item of items) {
+        if (held.length >= MOST_HELD || heldBytes >= MOST_HELD_BYTES) break
+        held.push(item)
+        heldBytes += weigh(item)
+        taken++
+      }
+      if (taken < items.length) drop(items.length - taken, 'too many wait')
       if (held.length > 0) gather()
     },
     dropped: () => dropped,

@@ -2,8 +2,10 @@
 
 import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { OtlpSettings } from '../../config/otlp.ts'
+import type { Key } from '../../keys/key.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import { beginTrace, type Trace } from '../../relay/trace.ts'
+import { capture, capturedBytes } from './content.ts'
 import { createExporter } from './exporter.ts'
 import { type Figures, figuresOf, type Told } from './figures.ts'
 import { resourceOf } from './resource.ts'
@@ -11,8 +13,8 @@ import { type Span, spansOf } from './spans.ts'
 
 export type Otlp = {
   readonly settings: OtlpSettings
-  /** The trace of a request; undefined where none are exported. */
-  begin(headers: Headers): Trace | undefined
+  /** The trace of a key's request; undefined where none are exported. */
+  begin(headers: Headers, key: Pick<Key, 'capture'>): Trace | undefined
   ended(exchange: Ended, summary: Summary): void
   /** Spans and readings of the figures that were not taken. */
   dropped(): { traces: number; metrics: number }
@@ -47,6 +49,7 @@ export const startOtlp = (settings: OtlpSettings, source: Source, everyMs = FIGU
   const spans = createExporter<Span>({
     ...{ url: `${endpoint}/v1/traces`, headers, failed: failed('spans') },
     encode: (items) => ProtobufTraceSerializer.serializeRequest(items),
+    weigh: capturedBytes,
     rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans ?? 0,
   })
   const figures = createExporter<Figures>({
@@ -69,7 +72,12 @@ export const startOtlp = (settings: OtlpSettings, source: Source, everyMs = FIGU
   const reading = settings.metrics ? setInterval(readOrTell, everyMs).unref() : undefined
   return {
     settings,
-    begin: (client) => (settings.traces ? beginTrace(client, sample) : undefined),
+    begin: (client, key) => {
+      if (!settings.traces) return undefined
+      const trace = beginTrace(client, sample)
+      if (key.capture === 'content' && trace.sampled) trace.said = capture()
+      return trace
+    },
     ended: (exchange, summary) => {
       if (exchange.trace?.sampled) spans.add(spansOf(exchange, summary, resource))
     },

@@ -1,5 +1,5 @@
 // An exchange as spans: one of its own, and one for each attempt, by the semantic conventions for generative AI. Ids, names
-// and figures, never a prompt or an answer.
+// and figures; a prompt or an answer only of a key that has them captured.
 
 import type { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { Wire } from '../../ir/wire.ts'
@@ -59,6 +59,7 @@ export const spansOf = (exchange: Ended, summary: Summary, resource: Resource): 
         'sluice.outcome': summary.outcome,
         'sluice.cost_micro_usd': summary.costMicroUsd,
         'sluice.estimated': summary.estimated || undefined,
+        ...trace.said?.told(summary.outcome),
       },
     }),
     ...attempts.flatMap((attempt, at) => {

@@ -159,6 +159,7 @@ const settleEnded = async (
   const error = state === 'failed' ? codec.decodeError(200, body) : undefined
   const counted = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
   const metered = { ...counted, serverTools: callsInAnswer(body) }
+  watched.hear?.(body)
   await settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
 }
 

@@ -1,6 +1,7 @@
 // Answers in the background that this gateway watches until each has ended.
 
 import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type { BackgroundAnswer, BackgroundStore } from '../../ledger/background.ts'
 import type { Outcome } from '../../ledger/ledger.ts'
 import type { Metered } from '../exchange.ts'
@@ -32,6 +33,8 @@ export type Open = {
   lastKnown: Metered
   /** Called once. Resolves once it is written. */
   settle(end: End): Promise<void>
+  /** Is given the answer once it has ended, where what is said is exported. */
+  hear?(body: JsonObject): void
 }
 
 export type Watched = Open & {

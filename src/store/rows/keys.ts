@@ -34,6 +34,7 @@ export const toKey = (row: KeyRow): Key => ({
   concurrency: row.concurrency ?? undefined,
   serverTools: row.serverTools ?? undefined,
   ips: row.ips ?? undefined,
+  capture: row.capture ?? undefined,
   oldSecretUntil: row.previousUntil ?? undefined,
   ownerId: row.ownerId ?? undefined,
 })
@@ -43,7 +44,7 @@ export const keptOf = (secret: string) => ({ hash: hashSecret(secret), lastFour:
 
 /** Throws `invalid_request` where the total cannot be. */
 export const updated = (row: KeyRow, patch: KeyPatch, now: number): KeyColumns => {
-  const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency, serverTools, ips } = patch
+  const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency, serverTools } = patch
   const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
   const renewing = renews === undefined ? row.renews : renews
   // A total that is set is that of every period, and so is one that never ends.
@@ -54,7 +55,7 @@ export const updated = (row: KeyRow, patch: KeyPatch, now: number): KeyColumns =
     ...{ label, tokensTotal, tokensExtra, tokensUsed, renews },
     // The first period of a quota that is to renew from now on is the next one.
     renewedAt: renews === undefined || renews === row.renews ? undefined : now,
-    ...{ expiresAt, models, rpm, tpm, concurrency, serverTools, ips },
+    ...{ expiresAt, models, rpm, tpm, concurrency, serverTools, ips: patch.ips, capture: patch.capture },
   }
 }
 

@@ -12,7 +12,7 @@ import { Form, Text } from '../ui/fields.tsx'
 import { ThemeButton } from '../ui/frame.tsx'
 import { Logo } from '../ui/icons.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
-import { Button, Card, Empty, Stat, useTitle, When } from '../ui/parts.tsx'
+import { Button, Card, Empty, Notice, Stat, useTitle, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
 const DAYS = 90
@@ -131,6 +131,12 @@ const Shown = ({ record, history }: Seen) => {
           />
         </dl>
       </section>
+      {history.key.capture === 'content' && (
+        <Notice tone="warn">
+          What is said with this key is captured: its prompts and answers go with the traces of this gateway to those
+          who run it.
+        </Notice>
+      )}
       <Card title={`Tokens by day, last ${DAYS} days`}>
         {history.days.every(({ tokens }) => tokens === 0) ? (
           <Empty title="Nothing spent yet" />

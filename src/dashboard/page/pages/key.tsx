@@ -61,6 +61,7 @@ export const KeyPage = () => {
                 once more and choose “Ends at once”.
               </Notice>
             )}
+            {value.capture === 'content' && value.status !== 'revoked' && <Captured />}
             <Figures of={value} />
             <KeyUsage id={id} />
             <Facts of={value} />
@@ -100,6 +101,14 @@ const Revoked = ({ onAgain }: { onAgain: () => void }) => (
     <Button size="small" onClick={onAgain}>
       Make a new key like it
     </Button>
+  </Notice>
+)
+
+/** Whose key it is has to know, also where somebody else has set it so. */
+const Captured = () => (
+  <Notice tone="warn">
+    What is said with this key is captured: its prompts and answers go with the traces to OpenTelemetry, for all who may
+    read those. {session.value?.traces ? '' : 'This gateway exports no traces now. '}Edit the key to end that.
   </Notice>
 )
 

@@ -10,7 +10,7 @@ import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { type BudgetDraft, BudgetFields, budgetDraft, needBudget } from './budget.tsx'
-import { Buttons, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
+import { Buttons, Check, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
 import { needTools, ServerToolsField, toolsField } from './server-tools-field.tsx'
 
@@ -48,6 +48,7 @@ type Draft = Limits & {
   tools: string
   /** Addresses and networks with commas between them; empty: anywhere. */
   ips: string
+  captures: boolean
   budget: BudgetDraft
 }
 
@@ -66,6 +67,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
       models: key.models,
       tools: toolsField(key.server_tools),
       ips: (key.ips ?? []).join(', '),
+      captures: key.capture === 'content',
       budget: budgetDraft(key.budget),
       rpm: limitField(key.rpm),
       tpm: limitField(key.tpm),
@@ -85,6 +87,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
     expires: toLocalField(expires.toISOString()),
     tools: 'all',
     ips: '',
+    captures: false,
     budget: budgetDraft(null),
     models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
@@ -115,6 +118,7 @@ const bodyOf = (draft: Draft) => ({
   models: needModels(draft.models),
   server_tools: needTools(draft.tools),
   ips: ipsIn(draft.ips),
+  capture: draft.captures ? ('content' as const) : ('none' as const),
   budget: needBudget(draft.budget),
   rpm: countOrNull(draft.rpm, LIMITS.rpm),
   tpm: countOrNull(draft.tpm, LIMITS.tpm),
@@ -264,6 +268,16 @@ export const KeyForm = ({
         hint="Addresses and networks, such as 203.0.113.7, 10.0.0.0/8; empty: from anywhere"
       />
       <LimitFields of={draft} onChange={set} placeholder="Default" />
+      <Check
+        label="Capture what is said"
+        checked={draft.captures}
+        onChange={(captures) => set({ captures })}
+        hint={
+          session.value?.traces
+            ? 'Prompts and answers go with the traces to OpenTelemetry, for all who may read those'
+            : 'Prompts and answers would go with the traces to OpenTelemetry; this gateway exports none now'
+        }
+      />
       <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
       <Buttons action={existing === undefined ? 'Create key' : 'Save'} busy={saving.busy} onCancel={onCancel} />
     </Form>
