@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { Request } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import type { Key } from '../../../src/admin-api/schema.ts'
 import { CLIENTS } from '../../../src/clients/index.ts'
 import { describePage, heading } from './browsing.ts'
@@ -116,6 +116,23 @@ describePage('keys', ({ gateway, admin, asAdmin, newKey, create, makeKey, issue,
       expect(await ask(next)).toBe(401)
       expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
     }))
+
+  test('a key whose prompts and answers are captured says so on its page and on that for its holder', async () => {
+    const { id, secret } = await issue('overheard')
+    const words = (page: Page) => page.getByText('What is said with this key is captured')
+    await admin(`/dashboard/keys/${id}`, async (page) => {
+      await heading(page, 'overheard').waitFor()
+      expect(await words(page).count()).toBe(0)
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Capture what is said').check()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await words(page).waitFor()
+      await page.goto(`${gateway.url}/usage`)
+      await page.getByLabel('Key').fill(secret)
+      await page.getByRole('button', { name: 'Show usage' }).click()
+      await words(page).waitFor()
+    })
+  })
 
   test('an edit of a key leaves what another changed of it meanwhile, also where the page shows that', async () => {
     const { id, secret } = await issue('busy')
