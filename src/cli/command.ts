@@ -79,7 +79,8 @@ const strictWords = (words: string[], args: ArgsDef, meant?: string): string[] =
   }
   const extra = positional[places.length]
   if (extra !== undefined) {
-    const hint = meant === undefined || options.has(`--${meant}`) ? '' : ` Did you mean --${meant} ${quoted(extra)}?`
+    const isMeant = meant !== undefined && !options.has(`--${meant}`) && mayBe(flags.get(meant), extra)
+    const hint = isMeant ? ` Did you mean --${meant} ${quoted(extra)}?` : ''
     throw usageError(`Unexpected argument "${extra}".${hint}`)
   }
   const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
@@ -90,6 +91,10 @@ const strictWords = (words: string[], args: ArgsDef, meant?: string): string[] =
   const written = [...options].map(([flag, value]) => (value === undefined ? flag : `${flag}=${value}`))
   return [...written, '--', ...positional]
 }
+
+/** A number is not meant by a word. */
+const mayBe = (flag: ArgDef | undefined, word: string): boolean =>
+  flag === undefined || !('valueHint' in flag) || flag.valueHint !== 'PORT' || /^\d+$/.test(word)
 
 const quoted = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : JSON.stringify(word))
 

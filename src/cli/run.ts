@@ -90,6 +90,7 @@ export const run = async (words: string[], io: Io): Promise<number> => {
 
 const dispatch = async ([first, ...rest]: string[], io: Io): Promise<number> => {
   if (first === undefined || isHelp(first) || first === 'help') return help(rest, io)
+  if (first.startsWith('-') && first !== '--version' && first !== '-v') throw usageError(flagsFirst(first))
   const entry = find(COMMANDS, first === '--version' || first === '-v' ? 'version' : first, 'sluice')
   const [second, ...words] = rest
   if (!('commands' in entry)) {
@@ -134,6 +135,10 @@ const find = <T extends { name: string }>(entries: T[], name: string, path: stri
   const hint = near === undefined ? listed(entries, path) : `Did you mean "${path} ${near}"?`
   throw usageError(`Unknown command "${path} ${name}". ${hint}`)
 }
+
+/** Most flags are of a server. */
+const flagsFirst = (flag: string): string =>
+  `A command comes before its flags: "sluice serve ${flag}" runs the gateway, and "sluice help" lists the others.`
 
 const listed = (entries: { name: string }[], path: string): string =>
   `"${path}" takes: ${entries.map(({ name }) => name).join(', ')}.`

@@ -31,6 +31,7 @@ const WORKERS_FLAG = {
 
 export const serve = command({
   name: 'serve',
+  meant: 'port',
   summary: 'Run the gateway',
   args: { ...LISTEN_FLAGS, ...WORKERS_FLAG, ...DATA_FLAGS },
   examples: [

@@ -38,7 +38,7 @@ const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>,
   for (const [name, member] of Object.entries(value)) {
     const known = memberOf(schema, name)
     const at = memberPath(path, name)
-    if (!known) report(at, unknownMember(name, Object.keys(schema.properties ?? {})))
+    if (!known) report(at, unknownMember(name, schema))
     else if (member !== null || !holdsMore(known)) checkShape(known, member, report, at)
   }
   for (const name of schema.required ?? []) {
@@ -89,9 +89,25 @@ const holdsMore = (schema: TSchema): boolean =>
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const unknownMember = (name: string, known: string[]): string => {
-  const near = nearest(name, known)
+const unknownMember = (name: string, schema: TObject | TRecord): string => {
+  const known = Object.keys(schema.properties ?? {})
+  const near = nearest(name, known) ?? below(name, schema)
   return near === undefined
     ? `unknown member, allowed: ${known.join(', ')}`
     : `unknown member, did you mean "${near}"? Allowed: ${known.join(', ')}`
+}
+
+/** Where within the members a member of that name stands, if it is one place: it was written too far out. */
+const below = (name: string, schema: TSchema): string | undefined => {
+  const [found, ...others] = membersOf(schema).flatMap(([member, inner]) => {
+    const isList = TypeGuard.IsArray(inner)
+    const own: TSchema = isList ? inner.items : inner
+    return membersOf(own).some(([each]) => each === name) ? [`${member}${isList ? '[0]' : ''}.${name}`] : []
+  })
+  return others.length === 0 ? found : undefined
+}
+
+const membersOf = (schema: TSchema): [string, TSchema][] => {
+  const own = TypeGuard.IsUnion(schema) ? schema.anyOf.find((part) => TypeGuard.IsObject(part)) : schema
+  return TypeGuard.IsObject(own) ? Object.entries(own.properties) : []
 }

@@ -1,7 +1,17 @@
 // Finds the known name that a misspelt one was probably meant to be.
 
-/** Undefined where none is close enough. Case is ignored. */
+/** So much of a name may stand for all of it. */
+const SHORTENED = 3
+
+/** Undefined where none is close enough, nor is the only one that begins so. Case is ignored. */
 export const nearest = (name: string, known: Iterable<string>): string | undefined => {
+  const all = [...known]
+  const written = name.toLowerCase()
+  const [whole, ...others] = all.filter((candidate) => candidate.toLowerCase().startsWith(written))
+  return closest(name, all) ?? (written.length >= SHORTENED && others.length === 0 ? whole : undefined)
+}
+
+const closest = (name: string, known: readonly string[]): string | undefined => {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {

@@ -518,6 +518,11 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['data: $HOME/sluice', 'data: found "$HOME/sluice", allowed: a path as it is'],
     [`data: "/var/\${NAME}"`, `data: found "/var/\${NAME}", allowed: a path as it is`],
     ['data: env:SLUICE_FOLDER', 'data: found "env:SLUICE_FOLDER", allowed: a path as it is'],
+    ['port: 1', 'port: unknown member, did you mean "listen.port"? Allowed: listen, data, '],
+    [
+      'providers: { a: { preset: openai, credential: k } }',
+      'providers.a.credential: unknown member, did you mean "accounts[0].credential"? Allowed: ',
+    ],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
     ['listen: 8080', 'listen: found a number, allowed: a mapping of host, port'],
     ['- listen', 'found a list, allowed: a mapping'],

@@ -8,6 +8,8 @@ test.each([
   ['acounts', 'accounts'],
   ['PORT', 'port'],
   ['zzzzzz', undefined],
+  ['acc', 'accounts'],
+  ['ac', undefined],
 ])('the nearest name to %s is %p', (name, near) => {
   expect(nearest(name, ['accounts', 'port', 'host'])).toBe(near)
 })
@@ -20,12 +22,14 @@ const distance = (a: string, b: string): number => {
   return 1 + Math.min(rest, distance(a.slice(1), b), distance(a, b.slice(1)))
 }
 
-test('the nearest is the first with the smallest edit distance, up to a limit', () => {
+test('the nearest is the first with the smallest edit distance, up to a limit, else the only one that begins so', () => {
   const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
   fc.assert(
     fc.property(name, fc.array(name, { maxLength: 4 }), (misspelt, known) => {
       const fewest = Math.min(2, ...known.map((one) => distance(misspelt, one)))
-      expect(nearest(misspelt, known)).toBe(known.find((one) => distance(misspelt, one) === fewest))
+      const close = known.find((one) => distance(misspelt, one) === fewest)
+      const begun = misspelt.length < 3 ? [] : known.filter((one) => one.startsWith(misspelt))
+      expect(nearest(misspelt, known)).toBe(close ?? (begun.length === 1 ? begun[0] : undefined))
     }),
   )
 })

@@ -15,6 +15,7 @@ import { columns } from '../table.ts'
 
 export const configCheck = command({
   name: 'check',
+  meant: 'config',
   summary: 'Validate the configuration and show a summary',
   args: {
     ...DATA_FLAGS,
