@@ -108,7 +108,7 @@ const Revoked = ({ onAgain }: { onAgain: () => void }) => (
 const Captured = () => (
   <Notice tone="warn">
     What is said with this key is captured: its prompts and answers go with the traces to OpenTelemetry, for all who may
-    read those. {session.value?.traces ? '' : 'This gateway exports no traces now. '}Edit the key to end that.
+    read those{session.value?.traces ? '' : ', as soon as this gateway exports any'}. Edit the key to change that.
   </Notice>
 )
 
