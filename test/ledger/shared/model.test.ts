@@ -229,14 +229,18 @@ const RUNS = process.env.SLUICE_GROWTH_RUNS
 const MOST_MS = RUNS === undefined ? 600_000 : 3_600_000
 
 describe('the books of nodes that share a ledger are right after any sequence of requests, faults and kills', () => {
-  test('over an owner with SQLite', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-shared-'))
-    try {
-      await play((run) => createWorld(join(folder, `${run}.db`), KEYS, 3), Number(RUNS ?? 60))
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  }, MOST_MS)
+  test(
+    'over an owner with SQLite',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-shared-'))
+      try {
+        await play((run) => createWorld(join(folder, `${run}.db`), KEYS, 3), Number(RUNS ?? 60))
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+    MOST_MS,
+  )
 
   test.skipIf(postgresMissing !== undefined)(
     'over PostgreSQL',
