@@ -15,6 +15,7 @@ import {
 import type { AssistantPart, ContentPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
+import { isPicture } from '../drawn.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { decodeContent } from './parts.ts'
@@ -131,9 +132,7 @@ const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
   switch (value.type) {
     // In the form of the messages wire.
     case 'tool_use':
-      return [
-        decodeCall({ ...value, type: 'function', function: { name: value.name, arguments: value.input } }, path, path),
-      ]
+      return [decodeCall({ ...value, ...callIn(value) }, path, path)]
     case 'thinking':
       return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
     case 'reasoning':
@@ -142,6 +141,30 @@ const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
       return [{ type: 'opaque', origin: 'chat-completions', value }]
   }
 }
+
+/**
+ * The parts of an answer's content in whatever form its server writes them: a text, one part, a list of either. What has no
+ * word for it here is left out.
+ */
+export const partsSaid = (content: Json | undefined): JsonObject[] =>
+  [content ?? []].flat().flatMap((piece): JsonObject[] => {
+    if (typeof piece === 'string') return [{ type: 'text', text: piece }]
+    if (!isObject(piece)) return []
+    const { type, text } = piece
+    if (type === undefined || TEXTS.has(type)) return typeof text === 'string' ? [{ type: 'text', text }] : []
+    return SAID.has(type) || isPicture(piece) ? [piece] : []
+  })
+
+/** In the words of the responses wire, too. */
+const TEXTS = new Set<Json>(['text', 'output_text', 'input_text'])
+const SAID = new Set<Json>(['refusal', 'thinking', 'reasoning', 'tool_use'])
+
+/** A part in the form of the messages wire as this wire's call. */
+export const callIn = ({ id = '', name = '', input = {} }: JsonObject): JsonObject => ({
+  id,
+  type: 'function',
+  function: { name, arguments: input },
+})
 
 /** The thought in a part of the content, or its summary. */
 export const thoughtIn = ({ thinking, summary }: JsonObject): Json | undefined => thinking ?? summary
@@ -216,7 +239,7 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   if (!isObject(body) || typeof body.name !== 'string' || body.name === '') {
     throw invalidRequest(`'${path}' must be a tool call with a name.`, path)
   }
-  const id = typeof call.id === 'string' && call.id !== '' ? call.id : madeId
+  const id = idText(call.id) || madeId
   const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
   return placed({ type: 'tool-call', id, name: body.name, kind, input, ...decodeBreakpoint(call, path) }, path)
 }
@@ -233,6 +256,9 @@ export const callsIn = ({ tool_calls: calls }: JsonObject): JsonObject[] => {
 /** Some list the calls of tools that they run themselves, each under its type. */
 const isClients = ({ type, function: called, custom, ...call }: JsonObject): boolean =>
   typeof type !== 'string' || isObject(called) || isObject(custom) || !isObject(call[type])
+
+/** Some servers number their calls. */
+export const idText = (id: Json | undefined): string => (typeof id === 'number' ? String(id) : asText(id))
 
 /** Arguments as text; some servers send an object or nothing. */
 export const inputText = (value: Json | undefined): string => {

@@ -7,7 +7,7 @@ import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
 import { mayGoOn, toolHeard } from '../tools/heard.ts'
 import { type FreeText, freeText } from '../tools/undo.ts'
-import { callKind, inputText, signatureOf } from './assistant.ts'
+import { callKind, idText, inputText, signatureOf } from './assistant.ts'
 
 type Call = {
   /** Undefined until the name is known, which some servers send late. */
@@ -236,7 +236,7 @@ const entryOf = (raw: JsonObject): Entry => {
     raw,
     kind,
     index: typeof raw.index === 'number' ? raw.index : undefined,
-    id: asText(raw.id),
+    id: idText(raw.id),
     sent: asText(body.name),
     text: argumentText(kind === 'custom' ? body.input : body.arguments),
   }
@@ -245,9 +245,11 @@ const entryOf = (raw: JsonObject): Entry => {
 /** Whether nothing tells which call the entry belongs to. */
 const isBare = ({ index, id, sent }: Entry): boolean => index === undefined && id === '' && sent === ''
 
-/** Whether an entry that names a tool begins another call: the arguments of this one are whole. */
-const isAnother = (call: Call, sent: string, text: string): boolean =>
-  sent !== '' && (text !== '' || sent !== call.name) && call.kind === 'function' && isWhole(call)
+/** Whether an entry that names a tool begins another call: the arguments of this one are whole, or free text of another tool. */
+const isAnother = (call: Call, sent: string, text: string): boolean => {
+  if (sent === '' || (text === '' && sent === call.name)) return false
+  return call.kind === 'function' ? isWhole(call) : call.name !== '' && sent !== call.name
+}
 
 /** The call whose arguments go on under another index, unless they are whole: some servers begin or end one so. */
 const unended = (call: Call | undefined, sent: string): Call | undefined =>

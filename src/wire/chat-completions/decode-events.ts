@@ -10,12 +10,21 @@ import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import { parseBounded } from '../../lib/json-reader.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { isPicture, picturesIn } from '../drawn.ts'
+import { picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
 import { decodeCitations, decodeLogprobs, decodeSources, namesSources, placedIn } from './annotations.ts'
-import { callsIn, reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
+import {
+  callIn,
+  callsIn,
+  partsSaid,
+  reasoningText,
+  taggedThoughtIn,
+  textIn,
+  thoughtIn,
+  thoughtMemberIn,
+} from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
@@ -132,12 +141,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
   const readContent = (content: Json | undefined, logprobs: Logprob[], out: ChatEvent[]): void => {
     if (typeof content === 'object') {
-      for (const piece of asObjects([content].flat())) {
-        if (piece.type === 'thinking') readThought(textIn(thoughtIn(piece)), out, 'thinking')
-        else if (piece.type === 'reasoning') readThought(textIn(thoughtIn(piece)), out)
-        else if (piece.type === 'text') readContent(piece.text, [], out)
-        else if (isPicture(piece)) readPictures([piece], out)
-      }
+      for (const piece of partsSaid(content)) readPart(piece, out)
     } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
       const part = inProse('text', out)
       written += content.length
@@ -147,6 +151,34 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
           : { type: 'text-delta', part, text: content, logprobs },
       )
     }
+  }
+
+  const readPart = (piece: JsonObject, out: ChatEvent[]): void => {
+    switch (piece.type) {
+      case 'text':
+        readContent(piece.text, [], out)
+        break
+      case 'thinking':
+        readThought(textIn(thoughtIn(piece)), out, 'thinking')
+        break
+      case 'reasoning':
+        readThought(textIn(thoughtIn(piece)), out)
+        break
+      case 'refusal':
+        readRefusal(piece.refusal, out)
+        break
+      case 'tool_use':
+        out.push(...calls.delta([callIn(piece)]))
+        break
+      default:
+        readPictures([piece], out)
+    }
+  }
+
+  const readRefusal = (text: Json | undefined, out: ChatEvent[]): void => {
+    if (typeof text !== 'string' || text === '') return
+    refused = true
+    out.push({ type: 'refusal-delta', part: inProse('refusal', out), text })
   }
 
   const readThought = (text: string | undefined, out: ChatEvent[], name?: ThoughtMember): void => {
@@ -162,10 +194,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     }
     for (const list of LISTS) if (delta[list] !== undefined) readDetails(list, asObjects(delta[list]), out)
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
-    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
-      refused = true
-      out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
-    }
+    readRefusal(delta.refusal, out)
     if (delta.annotations !== undefined) readCitations(decodeCitations(delta.annotations), out)
     if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
     if (delta.tool_calls) out.push(...calls.delta(callsIn(delta)))

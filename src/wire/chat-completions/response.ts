@@ -18,7 +18,15 @@ import {
   encodeVerdicts,
   placedIn,
 } from './annotations.ts'
-import { callsIn, decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
+import {
+  callsIn,
+  decodeAssistant,
+  encodeCall,
+  encodeThoughts,
+  partsSaid,
+  readsReasoning,
+  withThoughtMember,
+} from './assistant.ts'
 import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered, stopIn, stoppedAt } from './finish.ts'
 import { tierOf } from './members.ts'
@@ -61,8 +69,8 @@ const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: numbe
   if (message === undefined) throw malformedAnswer()
   let parts: AssistantPart[]
   try {
-    const { content } = message
-    const said: JsonObject = { ...message, tool_calls: callsIn(message) }
+    const content = typeof message.content === 'string' ? message.content : partsSaid(message.content)
+    const said: JsonObject = { ...message, content, tool_calls: callsIn(message) }
     if (Array.isArray(content)) said.content = content.filter((part) => !isPicture(part))
     parts = withThoughtMember(decodeAssistant(said, 'choices.0.message', madeId), message)
     const shown = [...picturesIn(asList(content).filter(isPicture)), ...picturesIn(message.images)]

@@ -217,7 +217,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 
   const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
-    const parts = asList(whole?.content)
+    const parts = partsOf(whole?.content)
     const told = [...owner.contents.keys()].sort((a, b) => a - b)
     parts.forEach((part, nth) => {
       if (!isObject(part)) return
@@ -440,7 +440,11 @@ const isCallItem = (item: JsonObject | undefined): boolean =>
   item?.type === 'function_call' || item?.type === 'custom_tool_call'
 
 const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
-  type === 'output_text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
+  type === 'output_text' || type === 'text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
+
+/** Some servers write a text in place of the list. */
+const partsOf = (content: Json | undefined): Json[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
 
 const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type === 'refusal' ? refusal : text)
 

@@ -802,6 +802,76 @@ describe('a summary that was asked for and not given', () => {
   })
 })
 
+describe('content in another form than the wire’s says the same, whole and as a stream', () => {
+  const used = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
+  const numbered = (id: number, name: string): JsonObject => ({
+    id,
+    type: 'function',
+    function: { name, arguments: '{"a":1}' },
+  })
+  test.each<[string, JsonObject, { said?: string; refused?: string; thought?: string; calls?: string[] }]>([
+    ['one part', { content: { type: 'text', text: 'so' } }, { said: 'so' }],
+    ['parts in the responses wire’s words', { content: [{ type: 'output_text', text: 'so' }] }, { said: 'so' }],
+    ['texts without a type, and bare ones', { content: ['s', { text: 'o' }] }, { said: 'so' }],
+    ['a refusal among the parts', { content: [{ type: 'refusal', refusal: 'no' }] }, { refused: 'no' }],
+    [
+      'a thought and a call in the messages wire’s words',
+      { content: [{ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'so' }, used] },
+      { said: 'so', thought: 'hm', calls: ['f'] },
+    ],
+    [
+      'parts that say nothing here',
+      { content: [{ type: 'file', file: { file_id: 'x' } }, {}, null, { type: 'text', text: 'so' }] },
+      { said: 'so' },
+    ],
+    ['calls with numbers for ids', { tool_calls: [numbered(0, 'f'), numbered(1, 'g')] }, { calls: ['f', 'g'] }],
+    [
+      'a call of free text and one of a function, without a place',
+      {
+        tool_calls: [
+          { type: 'custom', custom: { name: 'f', input: 'x' } },
+          { ...numbered(0, 'g'), id: null },
+        ],
+      },
+      { calls: ['f', 'g'] },
+    ],
+  ])('%s', (_, message, { said = '', refused = '', thought = '', calls: due = [] }) => {
+    const reason = due.length > 0 ? 'tool_calls' : 'stop'
+    const choice = { index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }
+    for (const client of others('chat-completions'))
+      for (const answer of [
+        GATHER[client](framesOf(told(client, 'chat-completions', [says(message), stops(reason), DONE]).text)),
+        whole(client, 'chat-completions', { id: 'chatcmpl-1', created: 5, choices: [choice] }),
+      ]) {
+        const read = VENDORS[client].told(JSON.parse(JSON.stringify(answer)) as JsonObject)
+        expect(read.said.map(({ text }) => text).join('')).toBe(said + refused)
+        expect(read.thought).toBe(thought)
+        expect(read.calls.map(({ name }) => name)).toEqual(due)
+      }
+  })
+
+  test.each<[string, Json]>([
+    ['a text', 'so'],
+    ['parts in the chat-completions wire’s words', [{ type: 'text', text: 'so' }]],
+  ])('%s in a message of the responses wire', (_, content) => {
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }
+    for (const client of others('responses'))
+      for (const answer of [
+        GATHER[client](
+          framesOf(
+            told(client, 'responses', [
+              created,
+              { type: 'response.output_item.done', output_index: 0, item },
+              completed({ output: [item] }),
+            ]).text,
+          ),
+        ),
+        whole(client, 'responses', response({ status: 'completed', output: [item] })),
+      ])
+        expect(VENDORS[client].told(answer).said).toEqual([{ kind: 'text', text: 'so' }])
+  })
+})
+
 describe('a citation', () => {
   const cite = {
     type: 'web_search_result_location',
