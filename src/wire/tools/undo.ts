@@ -10,8 +10,8 @@ export type FreeText = {
 }
 
 /**
- * Reads the free text out of a custom tool's arguments, `{"input":"…"}`, as they are streamed. Arguments of any other form
- * are taken as the text itself, once they have ended.
+ * Reads the free text out of a custom tool's arguments, `{"input":"…"}`, as they are streamed. Once they have ended, a text
+ * alone and one that is the only argument, whatever its name, are read too; arguments of any other form are the text itself.
  */
 export const freeText = (): FreeText => {
   let state: 'head' | 'text' | 'tail' = 'head'
@@ -46,13 +46,20 @@ export const freeText = (): FreeText => {
     end: () => {
       if (state !== 'head') return { rest: '', cut: state === 'text' || !buffer.includes('}') }
       const value = parseJson(buffer)
-      if (value !== undefined) {
-        return { rest: isObject(value) && typeof value.input === 'string' ? value.input : buffer, cut: false }
-      }
+      if (value !== undefined) return { rest: textIn(value) ?? buffer, cut: false }
       const start = buffer.replace(/\s/g, '')
       return { rest: buffer, cut: start !== '' && (start.startsWith(OPEN) || OPEN.startsWith(start)) }
     },
   }
+}
+
+const textIn = (value: unknown): string | undefined => {
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return undefined
+  const { input, ...others } = value
+  if (typeof input === 'string') return input
+  const [only, ...more] = Object.values(others)
+  return input === undefined && more.length === 0 && typeof only === 'string' ? only : undefined
 }
 
 /** The same for complete arguments. */
