@@ -395,7 +395,8 @@ export const readToFirstOutput = async (
   const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room })
   for (;;) {
     const first = await source.read()
-    if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()
+    // Of an answer that has only been announced its client has heard nothing.
+    if (tap.state === 'failed' && (first === undefined || tap.output.chars === 0)) throw tap.error ?? broken()
     if (first === undefined) throw broken()
     if (first !== '' || tap.state === 'done') return { kind: 'stream', target, first, source, tap }
   }

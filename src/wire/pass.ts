@@ -34,11 +34,9 @@ export const withoutRefused = (
     : [
         ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
         ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
-        ...(hashesUsers === true ? usersIn(body) : []).map(({ place, digest }) => ({
-          path: place,
-          value: JSON.stringify(digest),
-          lost: true as const,
-        })),
+        ...(hashesUsers === true ? usersIn(body) : [])
+          .filter(({ place }) => !refused.some((gone) => gone.every((step, at) => place[at] === step)))
+          .map(({ place, digest }) => ({ path: place, value: JSON.stringify(digest), lost: true as const })),
       ]
 
 /** For an answer, or a part of one, that is none of its wire's. */

@@ -260,7 +260,7 @@ const LOGPROBS: Row[] = [
     vllm(
       "Gaudi doesn't support logprobs. Please remove 'logprobs'/'top_logprobs' from your request to receive a response.",
     ),
-    'told top_logprobs',
+    'told logprobs',
   ],
   ['Mistral', CHAT, 'logprobs', 422, fault('Extra inputs are not permitted', 'logprobs'), 'told logprobs'],
   [

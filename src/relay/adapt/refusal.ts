@@ -10,7 +10,7 @@ import { isDelayed } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
-import { isClients, lacksIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { isClients, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { settingsIn } from '../../wire/refusal/settings.ts'
 import { NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
@@ -49,7 +49,7 @@ const ofKind = async (
   const { code, remedy, provider = {}, retryAfterMs = 0 } = error
   if (remedy !== undefined || (code !== 'upstream_error' && code !== 'service_unavailable')) return undefined
   const { text } = saidIn(body)
-  const known = kindIn(provider.status ?? 200, { text, codes: codesIn(body, text) }, target.model.upstream)
+  const known = kindIn(provider.status ?? 200, { text, codes: codesIn(body) }, target.model.upstream)
   if (known === undefined) return undefined
   // A rate may be told of in the words of a bill: it is one where the provider says when to come back.
   if (code === 'service_unavailable' && known.kind === 'out-of-money' && isDelayed(text)) return undefined
@@ -80,13 +80,16 @@ const withNames = async (
   sent: Sent,
 ): Promise<GatewayError> => {
   const { provider = {} } = error
-  const isPlain = PLAIN.has(provider.status)
+  const isPlain = isPlainly(error)
   if (!mayName(error)) return error
-  if (!isChatWire(wire)) return isPlain && !error.failover ? withMember(error, body) : error
+  if (!isChatWire(wire)) return isPlain ? withMember(error, body) : error
   /** Of a status for other faults, only what says no to a part of the request is about the request. */
   const refusedBy = (sent: JsonObject): Refused => {
-    const named = isPlain || provider.status === 500 ? refusedIn(wire, sent, body) : {}
-    return isPlain || HEEDED_OF_FAULTS.has(named.remedy) ? named : lacksIn(wire, sent, body)
+    if (isPlain) return refusedIn(wire, sent, body)
+    const { status } = provider
+    const named = status === 500 ? refusedIn(wire, sent, body) : namedIn(wire, sent, body, ABOUT_ACCESS.has(status))
+    const isHeeded = status === 500 ? HEEDED_OF_FAULTS.has(named.remedy) : named.remedy !== undefined
+    return isHeeded ? named : lacksIn(wire, sent, body)
   }
   /** Of a refusal that names nothing, nobody is told that it is about these. */
   const unnamed = (sent: JsonObject): Refused => {
@@ -126,15 +129,24 @@ const withMember = (error: GatewayError, body: unknown): GatewayError => {
 
 /** Statuses of malformed requests; none is that of an error within an answer. */
 const PLAIN = new Set<number | undefined>([undefined, 200, 400, 422])
+const UNTOLD = new Set<number | undefined>([undefined, 200])
 /** Those with which servers refuse what they cannot do, beside other faults of theirs. */
 const OTHERS = new Set<number | undefined>([403, 404, 500, 501])
+/** Sentences about who may ask for what have words that are members' names. */
+const ABOUT_ACCESS = new Set<number | undefined>([403, 404])
 const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire', 'no-web-search'])
 
 /** Whether a refusal is about the request, and no class of its own says what. */
 const mayName = ({ code, failover, provider: { status, trouble } = {} }: GatewayError): boolean => {
   if (trouble !== undefined) return false
-  if (PLAIN.has(status)) return code === 'invalid_request' || (code === 'upstream_error' && !failover)
-  return OTHERS.has(status) && code === 'upstream_error'
+  if (PLAIN.has(status) && code === 'invalid_request') return true
+  return (
+    code === 'upstream_error' && (OTHERS.has(status) || (UNTOLD.has(status) ? true : PLAIN.has(status) && !failover))
+  )
 }
+
+/** Of an answer that begins with an error some servers tell neither a status nor a class. */
+const isPlainly = ({ failover, provider: { status } = {} }: GatewayError): boolean =>
+  PLAIN.has(status) && !(failover && UNTOLD.has(status))
 
 const sentIn = (sent: Sent): JsonObject => parseObject(textOf(sent)) ?? {}

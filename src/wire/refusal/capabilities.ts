@@ -13,7 +13,7 @@ import { settingsIn } from './settings.ts'
 import { isForcedChoice } from './wishes.ts'
 
 /** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
-type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string }
+type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string; ofSettings?: true }
 
 type Asking = { wire: ChatWire; sent: JsonObject; said: string }
 
@@ -224,7 +224,10 @@ const CAPABILITIES: Capability[] = [
   {
     called: OF_SETTINGS,
     unless: ANY,
-    asked: ({ wire, sent, said }) => (NO.test(said) || NOT_TAKEN.test(said) ? settingsIn(wire, sent, true) : undefined),
+    asked: ({ wire, sent, said }) => {
+      const settings = NO.test(said) || NOT_TAKEN.test(said) ? settingsIn(wire, sent, true) : undefined
+      return settings && { ...settings, ofSettings: true }
+    },
   },
 ]
 

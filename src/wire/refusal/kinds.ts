@@ -2,8 +2,9 @@
 // them: an account out of money, a model that is not known there, a key that counts no more, content against a policy. A kind
 // is known by what a sentence is about and what it says of that; the words of a machine code are read as a sentence.
 
-import { isObject, type Json, parseJson } from '../../ir/json.ts'
+import { isObject, type Json } from '../../ir/json.ts'
 import { classOfCode } from './error-object.ts'
+import { objectsIn } from './literals.ts'
 
 export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy'
 
@@ -139,22 +140,19 @@ const sentencesIn = (text: string): { words: string; at: number }[] =>
 
 const CODES = ['code', 'type', 'status', 'reason', 'error_code', 'kind']
 const MOST_DEPTH = 8
-/** An error that a relay has written into its own sentence, as Python or JSON prints it. */
-const CODE_WITHIN = /["'](?:code|type|reason)["']\s*:\s*["']([\w.]{3,80})["']/g
 
 /** All machine codes of an error body, of those that it quotes too. */
-export const codesIn = (body: unknown, text: string): string[] => {
+export const codesIn = (body: unknown): string[] => {
   const codes = new Set<string>()
   const collect = (value: Json | undefined, depth: number): void => {
     if (depth > MOST_DEPTH) return
     if (Array.isArray(value)) for (const one of value) collect(one, depth + 1)
-    if (typeof value === 'string' && /^\s*[{[]/.test(value)) collect(parseJson(value) as Json | undefined, depth + 1)
+    if (typeof value === 'string') for (const { value: inner } of objectsIn(value)) collect(inner, depth + 1)
     if (!isObject(value)) return
     for (const [name, inner] of Object.entries(value))
       if (CODES.includes(name) && typeof inner === 'string') codes.add(inner.slice(0, 80))
       else collect(inner, depth + 1)
   }
   collect(body as Json | undefined, 0)
-  for (const [, code = ''] of text.matchAll(CODE_WITHIN)) codes.add(code)
   return [...codes].slice(0, 40)
 }

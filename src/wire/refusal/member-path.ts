@@ -1,5 +1,5 @@
 // Paths of members in a body, `*` for each element of a list: `tools.*.function.strict`. `tool_choice=auto` is the member only
-// where it says that.
+// where it says that, or is of that type.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 
@@ -15,7 +15,8 @@ export const placesOf = (body: JsonObject, path: string): Place[] => {
         return Array.isArray(value) ? value.map((one, index) => ({ at: [...at, index], value: one })) : []
       const [name = '', said] = step.split('=')
       const inner = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-      return inner === undefined || (said !== undefined && said !== inner) ? [] : [{ at: [...at, name], value: inner }]
+      const says = isObject(inner) ? inner.type : inner
+      return inner === undefined || (said !== undefined && said !== says) ? [] : [{ at: [...at, name], value: inner }]
     })
   return found.map(({ at }) => at)
 }

@@ -2,12 +2,21 @@
 // names stand in the request decides refused.ts.
 
 import { isObject, type Json, type JsonObject, parseJson } from '../../ir/json.ts'
+import { blank, withoutKnown, withoutObjects } from './echoes.ts'
+import { isEnglish, standsBefore } from './language.ts'
+import { objectsIn } from './literals.ts'
 
-/** How a name was found, the surest first: told as such, written as a path, in quotes, or a word like any other. */
-export type Found = 'told' | 'path' | 'quoted' | 'word'
+/**
+ * How a name was found, the surest first: told as such, written as a path, in quotes, as a word at a place for names, or as
+ * one that could be a word of the sentence.
+ */
+export type Found = 'told' | 'path' | 'quoted' | 'word' | 'plain'
 
-/** `steps`: of a path from the outside in. `context`: the text around it, of its own line; '' where it was told as such. */
-export type Name = { found: Found; steps: string[]; context: string; before: string }
+/** `steps`: of a path from the outside in. Where it was told as such, nothing stands around it. */
+export type Name = { found: Found; steps: string[] } & Around
+
+/** What stands around a place of a text, and before its end, on its own line; and all of that line without it. */
+export type Around = { context: string; before: string; line: string }
 
 export type Said = { text: string; names: Name[] }
 
@@ -34,33 +43,50 @@ const WITHIN = [
 /** Those that quote the request. */
 const QUOTES = new Set(['input', 'input_value', 'ctx', 'value', 'failed_generation', 'url', 'received'])
 
-/** All that an error body of any shape says. */
-export const saidIn = (body: unknown): Said => {
+/** All that an error body of any shape says. `sent`: what it is about, where that is known. */
+export const saidIn = (body: unknown, sent?: JsonObject): Said => {
   const told: Name[] = []
   const texts: string[] = []
-  collect(body as Json | undefined, told, texts, 0)
+  collect(body as Json | undefined, { told, texts, sent: sent ?? {} }, 0)
   const text = texts.join('\n').slice(0, MOST_CHARS)
-  const all = new Map([...told, ...namesIn(text)].map((name) => [`${name.found} ${name.steps.join('.')}`, name]))
+  const all = new Map([...told, ...namesIn(text, sent)].map((name) => [`${name.found} ${name.steps.join('.')}`, name]))
   return { text, names: [...all.values()].slice(0, MOST_NAMES) }
 }
 
-const collect = (value: Json | undefined, told: Name[], texts: string[], depth: number): void => {
+type Collected = { told: Name[]; texts: string[]; sent: JsonObject }
+
+const collect = (value: Json | undefined, all: Collected, depth: number): void => {
   if (depth > MOST_DEPTH) return
   if (typeof value === 'string') {
     const inner = /^\s*[{[]/.test(value) ? parseJson(value) : undefined
-    if (isObject(inner) || Array.isArray(inner)) collect(inner, told, texts, depth + 1)
-    else texts.push(value)
+    if (isObject(inner) || Array.isArray(inner)) collect(inner, all, depth + 1)
+    else collectText(value, all, depth)
     return
   }
   if (Array.isArray(value)) {
-    for (const one of value) collect(one, told, texts, depth + 1)
+    for (const one of value) collect(one, all, depth + 1)
     return
   }
   if (!isObject(value)) return
-  told.push(...toldBy(value), ...keysOfFaults(value))
+  all.told.push(...toldBy(value), ...keysOfFaults(value))
   for (const [name, inner] of Object.entries(value))
-    if (!QUOTES.has(name) && !PATHS.includes(name)) collect(inner, told, texts, depth + 1)
+    if (!QUOTES.has(name) && !PATHS.includes(name)) collect(inner, all, depth + 1)
 }
+
+/** A text, and apart from it the errors that it quotes. */
+const collectText = (text: string, all: Collected, depth: number): void => {
+  let rest = withoutObjects(text.slice(0, MOST_CHARS), all.sent)
+  const own = all.texts.push(rest) - 1
+  for (const { at, end, value } of objectsIn(rest)) {
+    const before = all.texts.length + all.told.length
+    collect(value, all, depth + 1)
+    if (all.texts.length + all.told.length > before)
+      rest = `${rest.slice(0, at)}${blank(rest.slice(at, end))}${rest.slice(end)}`
+  }
+  all.texts[own] = rest
+}
+
+const NOWHERE: Around = { context: '', before: '', line: '' }
 
 const toldBy = (members: JsonObject): Name[] => {
   const path = PATHS.map((name) => stepsIn(members[name])).find((steps) => steps.length > 0) ?? []
@@ -68,7 +94,7 @@ const toldBy = (members: JsonObject): Name[] => {
   const within = holders.flatMap((one) => WITHIN.flatMap((name) => [one[name] ?? []].flat()))
   const names = within.filter((name) => typeof name === 'string').map((name) => [...path, name])
   const all = names.length > 0 ? names : path.length > 0 ? [path] : []
-  return all.map((steps) => ({ found: 'told', steps, context: '', before: '' }))
+  return all.map((steps) => ({ found: 'told', steps, ...NOWHERE }))
 }
 
 /** Some servers list faults by the member's name. */
@@ -77,7 +103,7 @@ const keysOfFaults = (members: JsonObject): Name[] =>
     .filter(
       ([, faults]) => Array.isArray(faults) && faults.length > 0 && faults.every((one) => typeof one === 'string'),
     )
-    .map(([name]) => ({ found: 'quoted', steps: stepsIn(name), context: '', before: '' }))
+    .map(([name]) => ({ found: 'quoted', steps: stepsIn(name), ...NOWHERE }))
 
 const stepsIn = (path: Json | undefined): string[] => {
   if (typeof path === 'string') return path.length > 300 ? [] : (path.match(STEP) ?? [])
@@ -94,26 +120,17 @@ const PATH =
 const TUPLE = /['"](?:loc|path)['"]: [([]([^()[\]\n]{1,200})[)\]]/g
 /** A name, and the path of what it stands in. */
 const WITHIN_PATH = /['"`](\w{1,64})['"`] (?:at|in|of|under|inside) ['"`]([\w.[\]]{1,200})['"`]/g
-const QUOTED = /'([^'\n]{1,120})'|"([^"\n]{1,120})"|`([^`\n]{1,120})`|‘([^’\n]{1,120})’|“([^”\n]{1,120})”/g
+/** An apostrophe opens nothing. */
+const QUOTED = /(?<!\w)'([^'\n]{1,120})'|"([^"\n]{1,120})"|`([^`\n]{1,120})`|‘([^’\n]{1,120})’|“([^”\n]{1,120})”/g
 const WORD = /[A-Za-z_][\w-]{1,63}/g
 const NAME = /^[\w.$[\]/#:-]{1,120}$/
 
-/** A value that is quoted from the request, as several servers write it beside the name. */
-const ECHOES =
-  /(?:input_value=|['"]input['"]: |, value: |\breceived |\bgot )(?:'[^'\n]{0,2000}'|"[^"\n]{0,2000}"|[^,\s}\]]{1,200})|\[type=\w{1,60}|input_type=\w{1,40}/g
-/** What is taken in the place of what is refused, to the end of the line: none of it was sent, or is refused. */
-const ACCEPTED =
-  /\b(?:expected(?: one of)?:? [`'"[]|(?:supported|allowed|valid|permitted|available|accepted|possible) (?:values|levels|efforts|params?|parameters|fields|names|options|types|models|keys)\b(?! ?['"`])|(?:must|should) be (?:one of|either|set)|input should be|did you mean|use ['"`]|not one of|known (?:fields|properties|names|keys)|enum values?:|to drop|send allowed_)[^\n]*/gi
-
-const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
-
-const namesIn = (raw: string): Name[] => {
-  const text = raw.replace(ECHOES, blank)
+const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
   const paths: Name[] = []
   const named = (found: Found, at: number, length: number, steps: string[]): Name => ({
     found,
     steps,
-    ...aroundIn(raw, at, length),
+    ...aroundIn(text, at, length),
   })
   let rest = text.replace(WITHIN_PATH, (whole, name, path, at) => {
     paths.push(named('path', at, whole.length, `${path}.${name}`.match(STEP) ?? []))
@@ -126,7 +143,7 @@ const namesIn = (raw: string): Name[] => {
       if (steps.length > 0) paths.push(named('path', place, whole.length, steps))
       return steps.length > 1 || /^[#$/]/.test(whole) ? blank(whole) : whole
     })
-  rest = rest.replace(ACCEPTED, blank)
+  rest = withoutKnown(rest, sent)
   const quoted: Name[] = []
   const words: Name[] = []
   for (const match of rest.matchAll(QUOTED)) {
@@ -134,23 +151,55 @@ const namesIn = (raw: string): Name[] => {
     const all = inner.split(/,\s*/).filter((one) => NAME.test(one))
     for (const one of all) quoted.push(named('quoted', match.index, match[0].length, one.match(STEP) ?? []))
   }
-  for (const { 0: word, index } of rest.matchAll(WORD))
-    if (isNamed(word, rest, index)) words.push(named('word', index, word.length, [word]))
+  const plain = new Set<string>()
+  for (const { 0: line, index: from } of rest.matchAll(/[^\n]+/g)) {
+    const isOurs = isEnglish(line)
+    for (const { 0: word, index } of line.matchAll(WORD)) {
+      const isSure = isNamed(word, rest, from + index) || isMarked(word, line, index)
+      const isPlain = !isSure && Object.hasOwn(sent, word) && !plain.has(word)
+      if (!isSure && !(isPlain && (!isOurs || standsForItself(word, line, index)))) continue
+      words.push(named(isSure ? 'word' : 'plain', from + index, word.length, [word]))
+      if (isPlain) plain.add(word)
+    }
+  }
   return [...paths, ...quoted, ...words].filter(({ steps }) => steps.length > 0)
 }
 
 /** Characters on either side by which a name is told from one in a text that the client sent. */
 const AROUND = 12
 
-/** What stands around a place of a text, and before its end, on its own line. */
-export const aroundIn = (text: string, at: number, length: number): Pick<Name, 'context' | 'before'> => {
+export const aroundIn = (text: string, at: number, length: number): Around => {
   const from = text.lastIndexOf('\n', at) + 1
-  const to = text.indexOf('\n', at)
+  const next = text.indexOf('\n', at)
+  const to = next === -1 ? text.length : next
   return {
     before: text.slice(from, at + length),
-    context: text.slice(Math.max(from, at - AROUND), Math.min(to === -1 ? text.length : to, at + length + AROUND)),
+    context: text.slice(Math.max(from, at - AROUND), Math.min(to, at + length + AROUND)),
+    line: `${text.slice(from, at)} ${text.slice(at + length, to)}`,
   }
 }
+
+/** Between marks of any script, or at an equals sign: no word of a sentence stands so. */
+const isMarked = (word: string, text: string, at: number): boolean => {
+  const after = text.slice(at + word.length, at + word.length + 3)
+  return (OPENING.test(text.slice(Math.max(0, at - 2), at)) && CLOSING.test(after)) || /^=|^ = /.test(after)
+}
+const OPENING = /[\p{Ps}\p{Pi}\p{Sm}\p{Sk}*_]\s?$/u
+const CLOSING = /^\s?[\p{Pe}\p{Pf}\p{Pi}\p{Sm}\p{Sk}*_]/u
+
+/**
+ * Whether a word of a sentence stands in it as a name does, without an article and for itself. In a sentence of another language
+ * than that of the names any word is one that could be.
+ */
+const standsForItself = (word: string, line: string, at: number): boolean => {
+  const after = line.slice(at + word.length, at + word.length + 40)
+  return (
+    !GOVERNS.test(line.slice(Math.max(0, at - 40), at)) && (/^(?:$|\s*[^\w\s'’-])/.test(after) || standsBefore(after))
+  )
+}
+/** What makes the next word one of the sentence: a thing, or something done. */
+const GOVERNS =
+  /(?:^|[^\w])(?:the|an?|this|that|these|those|your|you|our|we|my|their|they|its|it|any|some|each|every|no|to|please|cannot|can|will|would|must|should|could|may|n[o’']t|not) $/i
 
 /** Words with an underscore or a hump are names; another is one at the places where servers put names. */
 const isNamed = (word: string, text: string, at: number): boolean => {

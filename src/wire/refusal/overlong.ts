@@ -2,6 +2,7 @@
 // phrases that mean nothing else.
 
 import type { Json, JsonObject } from '../../ir/json.ts'
+import { isEnglish } from './language.ts'
 
 /**
  * Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. `atLeast`: the
@@ -17,8 +18,27 @@ export const overlong = (message: string, members: JsonObject): Overlong | undef
   if (maximum !== undefined && sent !== null && CHARACTERS.test(message.slice(sent.index + sent[0].length))) return {}
   const tokens = figure(sent, members.n_prompt_tokens)
   if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message, maximum) }
-  return WORDS.test(message) ? {} : undefined
+  return WORDS.test(message) ? {} : foreign(message)
 }
+
+/** The same in other languages, by what they share: the words for a context and for tokens, and figures. */
+const foreign = (message: string): Overlong | undefined => {
+  for (const line of message.split('\n', 20)) {
+    if (isEnglish(line) || NAMES_CAP.test(line)) continue
+    const figures = Array.from(line.slice(0, 1_000).matchAll(COUNTED), ([, digits = '']) =>
+      Number(digits.replace(/[.,]/g, '')),
+    )
+    const [tokens, maximum] = [Math.max(...figures), Math.min(...figures)]
+    if (figures.length > 1 && maximum < tokens) return { tokens, maximum }
+    if (figures.length > 0 && CONTEXT.test(line)) return {}
+  }
+  return undefined
+}
+
+const COUNTED =
+  /(?<![\d.,])(\d{1,3}(?:[.,]\d{3}){1,4}|\d{3,15})\s?(?:个)?(?:tokens?|jetons?|токен|トークン|토큰|令牌)/giu
+const CONTEXT = /контекст|[ck]onte[xks]t|上下文|コンテキスト|컨텍스트/iu
+const NAMES_CAP = /max_\w{0,20}tokens/
 
 const CHARACTERS = /^ (?:\w{1,10} )?characters/
 

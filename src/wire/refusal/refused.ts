@@ -8,6 +8,7 @@ import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../effort.ts'
 import { isBesideTools, lackingIn, SCHEMA_AT_FAULT } from './capabilities.ts'
+import { isValue } from './echoes.ts'
 import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
@@ -21,6 +22,8 @@ export type Refused = {
   place?: Place
   advice?: string
   sightless?: true
+  /** No member is named, only that it is one of the settings. */
+  ofSettings?: true
 }
 
 /** A wish that the body holds, and the first place where it does. */
@@ -28,38 +31,70 @@ type Hit = { wish: Wish; place: Place }
 
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
-  const { text, names } = saidIn(error)
+  const names = namesOf(wire, sent, error)
+  const refused = firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
+  if (refused !== undefined) return refused
+  const place = names.told()
+  const lacking = lacksIn(wire, sent, error, place)
+  const isApt = lacking.sightless === true || (lacking.place !== undefined && isAbout(place, lacking.place))
+  const told = { ...(place && { place }), ...(isApt ? lacking : {}) }
+  return (isApt && lacking.ofSettings !== true ? undefined : names.refusedBy('plain')) ?? told
+}
+
+/** The same by names alone, `surely` by those that can be nothing else; where what they name can be asked for otherwise. */
+export const namedIn = (wire: ChatWire, sent: JsonObject, error: unknown, surely: boolean): Refused => {
+  const refused = firstOf(surely ? SURE : FOUND, namesOf(wire, sent, error).refusedBy)
+  return refused?.remedy === undefined ? {} : refused
+}
+
+const firstOf = (found: readonly Found[], refusedBy: (found: Found) => Refused | undefined): Refused | undefined => {
+  for (const one of found) {
+    const refused = refusedBy(one)
+    if (refused !== undefined) return refused
+  }
+  return undefined
+}
+
+/** What a refusal names of the body: by each way of naming, by values and tools, and the first of all names for its client. */
+const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
+  const { text, names } = saidIn(error, sent)
   const wishes = WISHES[wire].flatMap((wish) => {
     const place = placesOf(sent, wish.path).find((one) => isHeld(wish, one, sent))
     return place === undefined ? [] : [{ wish, place }]
   })
   const prompt = promptIn(sent)
   let named: Place | undefined
-  for (const found of FOUND) {
-    const here = names.filter((name) => name.found === found && !isRole(name))
+  const refusedBy = (found: Found): Refused | undefined => {
+    const here = names.filter((name) => name.found === found && !isEchoed(name, sent) && !isOffered(name, names))
     const hits: Hit[] = []
     for (const name of here) {
       const place = resolved(sent, name.steps)
       const its = hitsOf(name, place, wishes, sent)
       if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
-      if (place !== undefined && (found !== 'word' || !PROMPT.has(name.steps[0] ?? ''))) named ??= place
+      if (place !== undefined && isTold(name, its)) named ??= place
       hits.push(...its)
     }
-    const refused = (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
-    if (refused !== undefined) return refused
+    return (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
   }
-  const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
-  if (refused !== undefined) return refused
-  const place = named === undefined || named[0] === 'model' ? undefined : named
-  const lacking = lacksIn(wire, sent, error, place)
-  return lacking.sightless === true || (lacking.place !== undefined && isAbout(place, lacking.place))
-    ? { ...(place && { place }), ...lacking }
-    : { ...(place && { place }) }
+  return {
+    refusedBy,
+    refusedByValue: () =>
+      remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent),
+    told: () => (named?.[0] === 'model' ? undefined : named),
+  }
 }
+
+/** Whether its client is told a member that is named so. What may be a word of the sentence is one only where it has a remedy. */
+const isTold = ({ found, steps: [outer = ''] }: Name, hits: readonly Hit[]): boolean =>
+  found === 'plain' ? hits.length > 0 : found !== 'word' || !PROMPT.has(outer)
+
+/** Whether what stands in quotes, or as a word, is a value that the refusal repeats. */
+const isEchoed = ({ found, steps, line }: Name, sent: JsonObject): boolean =>
+  found !== 'told' && (found !== 'path' || steps.length > 1) && isValue(steps.join('.'), line, sent)
 
 /** What the provider cannot do of what was asked for. `place`: what the refusal names besides. */
 export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?: Place): Refused => {
-  const { text, names } = saidIn(error)
+  const { text, names } = saidIn(error, sent)
   if (showsPicture(sent) && (isSightless(text, names) || isForPictures(place, text, sent))) return { sightless: true }
   const lacking = lackingIn(wire, sent, text)
   if (lacking === undefined) return {}
@@ -81,7 +116,8 @@ const isForPictures = (place: Place | undefined, text: string, sent: JsonObject)
 const WANTS_TEXT = /\b(?:must be a|valid|expected (?:a )?) ?string\b/i
 const PICTURED = /"type":"(?:image|image_url|input_image)"/
 
-const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
+const SURE: readonly Found[] = ['told', 'path', 'quoted']
+const FOUND: readonly Found[] = [...SURE, 'word']
 
 /**
  * Where the steps of a name lead in a body, as far as they do; undefined where its first does not. Servers write a name of
@@ -121,7 +157,7 @@ const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readon
     })
     const exact = along.filter(({ place: at }) => at.length === place.length)
     if (exact.length > 0) return exact
-    const within = along.filter(({ wish, place: at }) => !isApart(wish, at, place))
+    const within = along.filter(({ wish, place: at }) => wish.whole !== true && !isApart(wish, at, place))
     if (within.length > 0) return within.slice(0, 1)
     // A member that is missing where another form of the thing stands.
     const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
@@ -134,8 +170,9 @@ const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readon
     steps.length > 1 || found === 'word'
       ? []
       : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
-  const words = wordsOf(steps.join('_'))
-  return [...wishes.filter(({ wish }) => isCalled(wish.path, words)), ...called.slice(0, 1)]
+  // Servers put names of their own before it.
+  const words = [steps.join('_'), ...(place === undefined && steps.length > 1 ? [steps.at(-1) ?? ''] : [])].map(wordsOf)
+  return [...wishes.filter(({ wish }) => words.some((one) => isCalled(wish.path, one))), ...called.slice(0, 1)]
 }
 
 /** Whether steps lead to the path, whatever stands between: the indices may be those of another list, or be missing. */
@@ -175,13 +212,16 @@ const isCalled = (path: string, words: readonly string[]): boolean => {
 
 /** Names that are quoted may be values. */
 const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObject): Hit[] => {
-  const values = new Set(names.filter(({ found }) => found === 'quoted').map(({ steps }) => steps.join('_')))
+  const values = new Set(
+    names.filter(({ found }) => found === 'quoted' || found === 'path').map(({ steps }) => steps.join('_')),
+  )
   if (values.size === 0) return []
   return wishes.flatMap(({ wish }): Hit[] => {
     const place = placesOf(sent, wish.path).find((one) => {
       const value = valueAt(sent, one)
-      const said = isObject(value) ? value.type : value
-      return typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_'))
+      return [isObject(value) ? value.type : value]
+        .flat()
+        .some((said) => typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_')))
     })
     return place !== undefined && isHeld(wish, place, sent) ? [{ wish, place }] : []
   })
@@ -241,6 +281,13 @@ const LISTED = new RegExp(
   'i',
 )
 
+/** Of two names of the cap the second is the one to use. */
+const isOffered = (name: Name, names: readonly Name[]): boolean => {
+  if (!isCap(name)) return false
+  const first = names.find(isCap)
+  return first !== undefined && first.steps.at(-1) !== name.steps.at(-1)
+}
+
 const isCap = ({ steps }: Name): boolean => CAPS.has(steps.at(-1) ?? '') || CAPS.has(steps[0] ?? '')
 
 /** The cap that the refusal says is the most, where a higher one was sent, or the least, where a lower one was. */
@@ -277,9 +324,6 @@ const NOT_TAKEN =
   /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bmissing data\b|only supported|\bat most 0\b/i
 const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
-
-/** A value of other members that is a member's name. */
-const isRole = ({ found, before }: Name): boolean => found === 'quoted' && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)
 
 /** The strings of the conversation. */
 const promptIn = (sent: JsonObject): Json[] =>

@@ -10,7 +10,8 @@ import { type Place, valueAt } from './member-path.ts'
 /**
  * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
  * value, and what holds it, are such as the remedy is for. `form`: what is refused is the value, and with words that say that the member itself
- * is unknown it is left out. `called`: what refusals name in its place, such as a part that it lacks.
+ * is unknown it is left out. `whole`: only where it is named itself, and no part of it. `called`: what refusals name in its place,
+ * such as a part that it lacks.
  */
 export type Wish = {
   path: string
@@ -18,6 +19,7 @@ export type Wish = {
   named?: readonly string[]
   when?: (value: Json, holder: Json | undefined) => boolean
   form?: true
+  whole?: true
   called?: readonly string[]
 }
 
@@ -36,7 +38,8 @@ const isForced = (value: Json): boolean => value === 'required' || value === 'an
 export const isForcedChoice = (choice: Json | undefined): boolean =>
   choice !== undefined && isForced(choice) && !NOT_FORCED.has(asObject(choice).type)
 const NOT_FORCED = new Set<Json | undefined>(['auto', 'none'])
-const isAuto = (value: Json): boolean => value === 'auto'
+const isAuto = (value: Json): boolean => (isObject(value) ? value.type : value) === 'auto'
+const isAdaptive = (value: Json): boolean => asObject(value).type === 'adaptive'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
 const isNull = (value: Json): boolean => value === null
@@ -133,8 +136,11 @@ const MESSAGES: Wish[] = [
   { path: 'output_config.effort', remedy: 'other-effort' },
   { path: 'output_config.format', remedy: 'output-by-tool' },
   { path: 'thinking.display' },
+  { path: 'thinking', remedy: 'thinking-budget', form: true, when: isAdaptive },
+  { path: 'thinking', remedy: 'no-thinking', whole: true },
   { path: 'tool_choice.disable_parallel_tool_use' },
   { path: 'tool_choice', remedy: 'no-forced-tools', when: (choice) => FORCED.has(asObject(choice).type) },
+  LEFT_TO_IT,
   SEARCHES,
   ...OF_BETAS,
   ...MARKS.map((path): Wish => ({ path, named: MARKS })),

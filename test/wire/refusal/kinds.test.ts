@@ -8,7 +8,7 @@ import { saidIn } from '../../../src/wire/refusal/names.ts'
 
 const kindOf = (status: number, body: JsonObject, upstream = 'acme-7b'): string | undefined => {
   const { text } = saidIn(body)
-  return kindIn(status, { text, codes: codesIn(body, text) }, upstream)?.kind
+  return kindIn(status, { text, codes: codesIn(body) }, upstream)?.kind
 }
 const said = (message: string, more: JsonObject = {}): JsonObject => ({ error: { message, ...more } })
 
@@ -53,7 +53,7 @@ describe('a refusal is of its kind', () => {
         (status, any, text) => {
           for (const body of [any, said(text), { detail: [text] }]) {
             const { text: words } = saidIn(body)
-            const known = kindIn(status, { text: words, codes: codesIn(body, words) })
+            const known = kindIn(status, { text: words, codes: codesIn(body) })
             if (known?.told !== undefined) expect(known.told.at + known.told.length).toBeLessThanOrEqual(words.length)
           }
         },

@@ -352,13 +352,25 @@ test('whatever a refusal says, it is read in time, and names only what was sent'
     }),
   ))
 
-test.each(['a.', "'", 'x[0]', '"a', ' -> ', 'tools ', "{'loc': (", 'value: '])(
-  'a long refusal of %j is read at once',
-  (piece) => {
-    const text = piece.repeat(100_000)
-    expect(() => refusedIn('chat-completions', BODIES['chat-completions'], said(text))).not.toThrow()
-  },
-)
+test.each([
+  'a.',
+  "'",
+  'x[0]',
+  '"a',
+  ' -> ',
+  'tools ',
+  "{'loc': (",
+  'value: ',
+  '{',
+  '{"a":[',
+  "\\'",
+  "{'\\'",
+  'a, ',
+  "'a', ",
+])('a long refusal of %j is read at once', (piece) => {
+  const text = piece.repeat(100_000)
+  expect(() => refusedIn('chat-completions', BODIES['chat-completions'], said(text))).not.toThrow()
+})
 
 test('what is removed is gone, whatever the body, and nothing else is', () =>
   fc.assert(
