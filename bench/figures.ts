@@ -45,8 +45,18 @@ export type Memory = {
 /** What events take longer than without anything between, in microseconds, round by round. */
 export type Delay = { p50Us: Spread; p99Us: Spread; events: number }
 
-/** A server under small chats: flat out, and at half of what one process manages. `cpuUs`: of all its processes. */
-export type Crew = { perSecond: Spread; cpuUs: Spread; halfCpuUs: Spread; p99Us: Spread; residentKb: number }
+/**
+ * A server under small chats: flat out, and at half of what one process manages. `cpuUs`: of all its processes. `alone`: the answers
+ * a second of as many cores as there are workers, by the CPU time of an answer, were nothing else on them.
+ */
+export type Crew = {
+  perSecond: Spread
+  alone: Spread
+  cpuUs: Spread
+  halfCpuUs: Spread
+  p99Us: Spread
+  residentKb: number
+}
 
 export type Figures = {
   date: string

@@ -7,8 +7,8 @@ export type Ask = { port: number; path: string; headers: Record<string, string>;
 export type Completeness = { tail: string; bytes: number }
 
 /**
- * `json`: whole answers by autocannon. `stream`: whole answers over raw sockets, every one read to its terminal frame.
- * `steady`: so many whole answers a second, asked for whether those before have come or not.
+ * `json`: whole answers by autocannon. `stream`: whole answers over raw sockets, every one read to its terminal frame, which
+ * takes less of the cores than `json`. `steady`: so many of them a second, asked for whether those before have come or not.
  * `pace`: streams that carry write times, read for `windowMs`. `hold`: streams opened and left open until `release`.
  */
 export type Job =

@@ -2,7 +2,7 @@
 
 import autocannon from 'autocannon'
 import type { Ask, Completeness, Job, JobResult, Load } from './job.ts'
-import { ascending, holdStreams, quantile, readDelays, readStreams } from './streams.ts'
+import { holdStreams, readDelays, readSteady, readStreams } from './streams.ts'
 
 const readJson = async (ask: Ask, connections: number, windowMs: number, complete: Completeness): Promise<Load> => {
   const result = await autocannon({
@@ -26,40 +26,6 @@ const readJson = async (ask: Ask, connections: number, windowMs: number, complet
     elapsedMs: result.finish.getTime() - result.start.getTime(),
     p50Us: 0,
     p99Us: 0,
-  }
-}
-
-const TICK_MS = 1
-
-/** What is asked for in the window is read to its end. */
-const readSteady = async (ask: Ask, perSecond: number, windowMs: number, complete: Completeness): Promise<Load> => {
-  const times: number[] = []
-  const asked: Promise<void>[] = []
-  let bytes = 0
-  const one = async (): Promise<void> => {
-    const sent = performance.now()
-    const answer = await fetch(`http://127.0.0.1:${ask.port}${ask.path}`, {
-      ...{ method: 'POST', body: ask.body },
-      headers: { 'content-type': 'application/json', ...ask.headers },
-    })
-    const body = await answer.text()
-    const weight = Buffer.byteLength(body)
-    if (answer.status !== 200 || weight < complete.bytes || !body.endsWith(complete.tail))
-      throw new Error(`${ask.path} answered ${answer.status}: ${body.slice(0, 400)}`)
-    times.push((performance.now() - sent) * 1000)
-    bytes += weight
-  }
-  const began = performance.now()
-  for (let now = began; now - began < windowMs; now = performance.now()) {
-    const due = Math.floor(((now - began) / 1000) * perSecond)
-    while (asked.length < due) asked.push(one())
-    await Bun.sleep(TICK_MS)
-  }
-  await Promise.all(asked)
-  ascending(times)
-  return {
-    ...{ answers: times.length, bytes, elapsedMs: windowMs },
-    ...{ p50Us: quantile(times, 0.5), p99Us: quantile(times, 0.99) },
   }
 }
 

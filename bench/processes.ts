@@ -56,7 +56,7 @@ export const end = async (child: Subprocess): Promise<void> => {
 }
 
 /** Empty where there is no /proc, and of a process that has ended. Bun.file reads nothing there, where files have no size. */
-const proc = (pid: number, name: string): string => {
+const proc = (pid: number | string, name: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
   } catch {
@@ -65,13 +65,13 @@ const proc = (pid: number, name: string): string => {
 }
 
 /** Fields of /proc/PID/stat after the name: state, parent, … */
-const statOf = (pid: number): string[] => {
+const statOf = (pid: number | string): string[] => {
   const stat = proc(pid, 'stat')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 /** CPU time a process has used, all its threads, in microseconds; 0 where there is no /proc. Resolution: 10 ms. */
-export const cpuUs = (pid: number): number => {
+export const cpuUs = (pid: number | string): number => {
   const fields = statOf(pid)
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000
 }
@@ -90,6 +90,25 @@ const family = (pid: number): number[] => [
   pid,
   ...proc(pid, `task/${pid}/children`).split(' ').map(Number).filter(Boolean).flatMap(family),
 ]
+
+/** CPU time of the threads of a process and of all that it has started, by their ids. Resolution: 10 ms. */
+export const threadsOf = (pid: number): Map<string, { name: string; us: number }> =>
+  new Map(
+    family(pid).flatMap((one) =>
+      threadIds(one).map((id): [string, { name: string; us: number }] => {
+        const thread = `${one}/task/${id}`
+        return [id, { name: proc(thread, 'comm').trim(), us: cpuUs(thread) }]
+      }),
+    ),
+  )
+
+const threadIds = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
 
 /** Of a process and all that it has started. */
 export const overFamily = (pid: number, read: (pid: number) => number): number =>

@@ -150,12 +150,21 @@ const translationRow = (one: NonNullable<Figures['translation']>): string[] => [
   verdict(one.gatewayUs <= BARS.translatedMs * 1000),
 ]
 
-const CREW_HEAD = ['Small chat', 'Answers/s', 'CPU µs', 'CPU µs at half load', 'p99 ms there', 'Resident MB']
+const CREW_HEAD = [
+  'Small chat',
+  'Answers/s',
+  'of these cores alone',
+  'CPU µs',
+  'CPU µs at half load',
+  'p99 ms there',
+  'Resident MB',
+]
 
 const crewRows = ({ workers, one, several }: NonNullable<Figures['workers']>): string[][] => {
-  const row = (name: string, { perSecond, cpuUs, halfCpuUs, p99Us, residentKb }: Crew): string[] => [
+  const row = (name: string, { perSecond, alone, cpuUs, halfCpuUs, p99Us, residentKb }: Crew): string[] => [
     name,
     whole(perSecond.median),
+    whole(alone.median),
     `${whole(cpuUs.median)} (${range(cpuUs, 0)})`,
     `${whole(halfCpuUs.median)} (${range(halfCpuUs, 0)})`,
     `${fixed(p99Us.median / 1000, 1)} (${fixed(p99Us.min / 1000, 1)}–${fixed(p99Us.max / 1000, 1)})`,
@@ -165,7 +174,7 @@ const crewRows = ({ workers, one, several }: NonNullable<Figures['workers']>): s
   return [
     row('one process', one),
     row(`--workers ${workers}, all its processes`, several),
-    ['ratio', ratio('perSecond'), ratio('cpuUs'), ratio('halfCpuUs'), ratio('p99Us'), ''],
+    ['ratio', ratio('perSecond'), ratio('alone'), ratio('cpuUs'), ratio('halfCpuUs'), ratio('p99Us'), ''],
   ]
 }
 
@@ -229,8 +238,10 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
   proxy relays the provider's own bytes untranslated.
 - g is c for a model that the configuration adds, of which only the id, the limits and the provider are said. h has
   four screenshots in base64 in its last turn; in f nothing but the opening names the conversation.
-- With \`--workers\` nothing is pinned: client, provider and all processes share the cores. "Half load" is half of what one
-  process managed in the same run.
+- With \`--workers\` nothing is pinned: client, provider and all processes share the cores, after so many answers that the
+  runtime's compilers rest (a minute at most). "Of these cores alone": what as many cores as workers would do with client
+  and provider elsewhere, by the CPU time of an answer, of which no thread has more than one core's; of one process that is
+  its busiest thread's. "Half load" is half of what one process managed in the same run.
 - "A node" is the same gateway with \`store: postgres://…\`, its key with the same limits, in turns with the one over its
   file; the database is a server of this run on core 1, which syncs to the disk. Its time counts all of its processes.
 - Added per event: from the provider's write to the client's read, less the same without anything between; each of
@@ -239,7 +250,7 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 ## How to run it
 
 \`\`\`
-bun run bench                     # everything, about four minutes; writes this file
+bun run bench                     # everything, about five minutes; writes this file
 bun run bench --quick             # about one minute, writes nothing
 bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation, workers, nodes
 bun run bench --against FILE      # another build in the same rounds: CPU time per answer beside its

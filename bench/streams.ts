@@ -65,84 +65,152 @@ export const ascending = (values: number[]): number[] => values.sort((a, b) => a
 const refuse = (head: string): string | undefined =>
   head.startsWith('HTTP/1.1 200 ') ? undefined : `200 expected, found ${head.slice(0, 400)}`
 
-/** Whole answers, one after the other on each connection, for `windowMs`; those under way at its end are read out. */
-export const readStreams = (ask: Ask, connections: number, windowMs: number, complete: Completeness): Promise<Load> =>
-  new Promise((resolve, reject) => {
-    const request = requestBytes(ask)
-    const times: number[] = []
-    const load = { answers: 0, bytes: 0 }
-    const open: { close(): void }[] = []
-    let closing = false
-    let busy = connections
-    const began = microseconds()
-    const deadline = began + windowMs * 1000
+type Asker = { ask(): void; close(): void }
+type Heard = { answered(bytes: number, tookUs: number, by: Asker): void; failed(why: string): void }
 
-    const finish = (error?: Error): void => {
-      if (closing) return
-      closing = true
-      clearTimeout(timer)
-      for (const connection of open) connection.close()
-      if (error) reject(error)
-      else {
-        ascending(times)
-        resolve({ ...load, elapsedMs: windowMs, p50Us: quantile(times, 0.5), p99Us: quantile(times, 0.99) })
-      }
-    }
-    const fail = (why: string): void => finish(new Error(`${ask.path}: ${why}`))
-    const timer = setTimeout(() => fail('answers did not end in time'), windowMs + DRAIN_MS)
-
-    const start = async (): Promise<void> => {
-      let bytes = 0
-      let tail = ''
-      let sent = 0
-      // A server may end a connection with an answer: the next one is asked for on another.
-      let last = false
-      let over = false
-      const next = (): void => {
-        if (over) {
-          connection.close()
-          start().catch((error) => fail(String(error)))
-          return
-        }
+/** Asks for one whole answer at a time on a connection of its own, or on another where the server ended that with an answer. */
+const openAsker = async (ask: Ask, complete: Completeness, { answered, failed }: Heard): Promise<Asker> => {
+  const request = requestBytes(ask)
+  const fail = (why: string): void => failed(`${ask.path}: ${why}`)
+  const open = async () => {
+    let bytes = 0
+    let tail = ''
+    let last = false
+    const reading: Reading = {
+      status(head) {
+        const why = refuse(head)
+        if (why) fail(why)
+        last = CLOSING.test(head)
+      },
+      body(piece) {
+        bytes += piece.length
+        tail = (tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_BYTES))).slice(-TAIL_BYTES)
+      },
+      end() {
+        const found = { bytes, tail }
         bytes = 0
         tail = ''
-        sent = microseconds()
-        connection.send(request)
-      }
-      const connection = await connect(
-        ask.port,
-        {
-          status(head) {
-            const why = refuse(head)
-            if (why) fail(why)
-            last = CLOSING.test(head)
-          },
-          body(piece) {
-            bytes += piece.length
-            tail = (tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_BYTES))).slice(-TAIL_BYTES)
-          },
-          end() {
-            if (bytes < complete.bytes || !tail.trimEnd().endsWith(complete.tail)) {
-              return fail(`incomplete answer: ${bytes} bytes ending in ${JSON.stringify(tail)}`)
-            }
-            over = last
-            const now = microseconds()
-            if (now <= deadline) {
-              load.answers += 1
-              load.bytes += bytes
-              times.push(now - sent)
-              return next()
-            }
-            busy -= 1
-            if (busy === 0) finish()
-          },
-        },
-        (why) => over || fail(why),
-      )
-      open.push(connection)
-      next()
+        if (found.bytes < complete.bytes || !found.tail.trimEnd().endsWith(complete.tail))
+          return fail(`incomplete answer: ${found.bytes} bytes ending in ${JSON.stringify(found.tail)}`)
+        if (last) connection.isOver = true
+        answered(found.bytes, microseconds() - sent, asker)
+      },
     }
-    for (let n = 0; n < connections; n++) start().catch((error) => fail(String(error)))
+    const to = await connect(ask.port, reading, (why) => connection.isOver || fail(why))
+    const connection = { ...to, isOver: false }
+    return connection
+  }
+  let sent = 0
+  let current = await open()
+  const asker: Asker = {
+    ask() {
+      sent = microseconds()
+      if (!current.isOver) return current.send(request)
+      current.close()
+      open().then(
+        (opened) => {
+          current = opened
+          current.send(request)
+        },
+        (error) => fail(String(error)),
+      )
+    },
+    close() {
+      current.isOver = true
+      current.close()
+    },
+  }
+  return asker
+}
+
+/** `begin` is given what notes answers and failures; resolves once it has ended. Times are of answers that came by the deadline. */
+const answersWithin = (
+  windowMs: number,
+  begin: (noting: { note(bytes: number, tookUs: number): void; end(error?: Error): void; open: Asker[] }) => void,
+): Promise<Load> =>
+  new Promise((resolve, reject) => {
+    const times: number[] = []
+    const open: Asker[] = []
+    let bytes = 0
+    let isOver = false
+    const end = (error?: Error): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      for (const asker of open) asker.close()
+      ascending(times)
+      const quantiles = { p50Us: quantile(times, 0.5), p99Us: quantile(times, 0.99) }
+      if (error) reject(error)
+      else resolve({ answers: times.length, bytes, elapsedMs: windowMs, ...quantiles })
+    }
+    const timer = setTimeout(() => end(new Error('answers did not end in time')), windowMs + DRAIN_MS)
+    const note = (more: number, tookUs: number): void => {
+      bytes += more
+      times.push(tookUs)
+    }
+    begin({ note, end, open })
+  })
+
+/** Whole answers, one after the other on each connection, for `windowMs`; those under way at its end are read out. */
+export const readStreams = (ask: Ask, connections: number, windowMs: number, complete: Completeness): Promise<Load> =>
+  answersWithin(windowMs, ({ note, end, open }) => {
+    const deadline = microseconds() + windowMs * 1000
+    let busy = connections
+    const failed = (why: string): void => end(new Error(why))
+    const answered: Heard['answered'] = (bytes, tookUs, by) => {
+      if (microseconds() <= deadline) {
+        note(bytes, tookUs)
+        return by.ask()
+      }
+      busy -= 1
+      if (busy === 0) end()
+    }
+    const start = async (): Promise<void> => {
+      const asker = await openAsker(ask, complete, { answered, failed })
+      open.push(asker)
+      asker.ask()
+    }
+    for (let n = 0; n < connections; n++) start().catch((error) => failed(String(error)))
+  })
+
+const TICK_MS = 1
+
+/** So many whole answers a second, however many are under way; what is asked for in the window is read to its end. */
+export const readSteady = (ask: Ask, perSecond: number, windowMs: number, complete: Completeness): Promise<Load> =>
+  answersWithin(windowMs, ({ note, end, open }) => {
+    const idle: Asker[] = []
+    const began = performance.now()
+    let asked = 0
+    let busy = 0
+    let isDone = false
+    const failed = (why: string): void => end(new Error(why))
+    const ended = (): void => {
+      busy -= 1
+      if (isDone && busy === 0) end()
+    }
+    const answered: Heard['answered'] = (bytes, tookUs, by) => {
+      note(bytes, tookUs)
+      idle.push(by)
+      ended()
+    }
+    const one = async (): Promise<void> => {
+      busy += 1
+      let asker = idle.pop()
+      if (asker === undefined) {
+        asker = await openAsker(ask, complete, { answered, failed })
+        open.push(asker)
+      }
+      asker.ask()
+    }
+    const ticking = setInterval(() => {
+      const elapsed = performance.now() - began
+      for (const due = Math.floor((Math.min(elapsed, windowMs) / 1000) * perSecond); asked < due; asked++)
+        one().catch((error) => failed(String(error)))
+      if (elapsed < windowMs) return
+      clearInterval(ticking)
+      isDone = true
+      if (busy === 0) end()
+    }, TICK_MS)
   })
 
 /**
