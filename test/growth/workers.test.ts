@@ -2,11 +2,11 @@
 // streams, one address for everything.
 
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
-import { familyOf, isRunning } from '../binary/support/process.ts'
+import { isRunning } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -14,10 +14,8 @@ import { openSocket } from '../support/socket.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { fileBooks } from './books.ts'
 import { statusOf, streamOf, until, watchLive } from './fleet.ts'
+import { COUNTS, kill, partOf, partsOf, processesOf } from './parts.ts'
 
-/** Of two the one that keeps the books serves as well; of more it does that alone. */
-const COUNTS = [2, 3] as const
-const processesOf = (workers: number): number => (workers === 2 ? 2 : workers + 1)
 const stopping = stopsAfterEach()
 const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
 const gatewayOf = async (file: FileConfig & { workers: number }): Promise<Attacked> =>
@@ -47,35 +45,9 @@ const newKey = async (gateway: Attacked, more: object = {}): Promise<{ id: strin
   return { id: key.id, secret }
 }
 
-type Running = { pid: number; role: string; number: number }
-
-/** Empty for one that has just ended. */
-const environmentOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** The processes of a server, as the system knows them. */
-const partsOf = (gateway: Attacked): Running[] => {
-  const [, ...children] = familyOf(gateway.child?.pid ?? 0)
-  return children.flatMap((pid): Running[] => {
-    const part = /SLUICE_PART=(\{[^\0]*\})/.exec(environmentOf(pid))?.[1]
-    return part === undefined ? [] : [{ pid, ...(JSON.parse(part) as Omit<Running, 'pid'>) }]
-  })
-}
-const partOf = (gateway: Attacked, role: string): Running => {
-  const found = partsOf(gateway).find((each) => each.role === role)
-  if (found === undefined) throw new Error(`there is no ${role}`)
-  return found
-}
-const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
-
 const allServe = (gateway: Attacked, workers: number): Promise<void> =>
   until(async () => {
-    if (partsOf(gateway).length !== processesOf(workers)) return false
+    if (partsOf(gateway.child).length !== processesOf(workers)) return false
     return (await admin(gateway, '/state').catch(() => undefined))?.status === 200
   })
 
@@ -123,7 +95,7 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     const { gateway } = await usual(workers, () => streamed(CHAT, CHAT.word('hello'), end))
     const streams = []
     for (let i = 0; i < 24; i++) streams.push(await begun(gateway))
-    kill(partOf(gateway, 'worker'))
+    kill(partOf(gateway.child, 'worker'))
     await allServe(gateway, workers)
     const left = (await gateway.figures()).reservations
     expect(left).toBeLessThan(24)
@@ -144,7 +116,7 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     )
     const streams = []
     for (let i = 0; i < 12; i++) streams.push(await begun(gateway))
-    const before = partOf(gateway, 'owner')
+    const before = partOf(gateway.child, 'owner')
     kill(before)
     // Meanwhile requests are refused with a word that clients ask again on.
     const during = await Promise.all(Array.from({ length: 12 }, () => ask(gateway).catch(() => undefined)))
@@ -152,7 +124,7 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
       if (response !== undefined && response.status !== 200)
         expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     await allServe(gateway, workers)
-    expect(partOf(gateway, 'owner').pid).not.toBe(before.pid)
+    expect(partOf(gateway.child, 'owner').pid).not.toBe(before.pid)
     await until(async () => (await statusOf(ask(gateway))) === 200)
     end.open()
     const texts = await Promise.all(streams.map(({ rest }) => rest))
@@ -176,9 +148,9 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
       const { gateway } = await usual(workers, () => streamed(CHAT, CHAT.word('hello'), end))
       const streams = []
       for (let i = 0; i < 12; i++) streams.push(await begun(gateway))
-      const hanging = partOf(gateway, role)
+      const hanging = partOf(gateway.child, role)
       process.kill(hanging.pid, 'SIGSTOP')
-      await until(() => !partsOf(gateway).some(({ pid }) => pid === hanging.pid), 30_000)
+      await until(() => !partsOf(gateway.child).some(({ pid }) => pid === hanging.pid), 30_000)
       await allServe(gateway, workers)
       const left = (await gateway.figures()).reservations
       // What the owner keeps for others goes on without it.
@@ -218,7 +190,7 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     const never = gate()
     const { gateway } = await usual(workers, () => streamed(CHAT, CHAT.word('hello'), never))
     for (let i = 0; i < 6; i++) await begun(gateway)
-    const parts = partsOf(gateway)
+    const parts = partsOf(gateway.child)
     gateway.child?.kill('SIGKILL')
     await until(() => !parts.some(({ pid }) => isRunning(pid)))
     never.open()

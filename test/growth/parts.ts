@@ -1,0 +1,35 @@
+// The processes of a server that has several, as the system knows them.
+
+import { readFileSync } from 'node:fs'
+import { type Child, familyOf } from '../binary/support/process.ts'
+
+export type Running = { pid: number; role: string; number: number }
+
+/** Of two the one that keeps the books serves as well; of more it does that alone. */
+export const COUNTS = [2, 3] as const
+export const processesOf = (workers: number): number => (workers === 2 ? 2 : workers + 1)
+
+/** Empty for one that has just ended. */
+const environmentOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+export const partsOf = (child: Pick<Child, 'pid'> | undefined): Running[] => {
+  const [, ...children] = familyOf(child?.pid ?? 0)
+  return children.flatMap((pid): Running[] => {
+    const part = /SLUICE_PART=(\{[^\0]*\})/.exec(environmentOf(pid))?.[1]
+    return part === undefined ? [] : [{ pid, ...(JSON.parse(part) as Omit<Running, 'pid'>) }]
+  })
+}
+
+export const partOf = (child: Pick<Child, 'pid'> | undefined, role: string): Running => {
+  const found = partsOf(child).find((each) => each.role === role)
+  if (found === undefined) throw new Error(`there is no ${role}`)
+  return found
+}
+
+export const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
