@@ -10,6 +10,8 @@ import { type FreeText, freeText } from '../tools/undo.ts'
 import { callKind, idText, inputText, signatureOf } from './assistant.ts'
 
 type Call = {
+  /** Its place among the calls. */
+  at: number
   /** Undefined until the name is known, which some servers send late. */
   part: number | undefined
   id: string
@@ -98,6 +100,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const open = (index: number, id: string, kind: Call['kind']): Call => {
     const call: Call = {
+      at: calls.length,
       part: undefined,
       id: id === '' ? madeId(calls.length) : id,
       hasOwnId: id !== '',
@@ -131,7 +134,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const start = (call: Call, out: ChatEvent[]): void => {
     held.delete(call)
-    for (const earlier of held) if (toolHeard(earlier, undo) !== undefined) start(earlier, out)
+    // Calls keep their order: behind another's beginning no more of a name comes.
+    for (const earlier of held) if (earlier.at < call.at) start(earlier, out)
     out.push(...closeAll(false), ...before())
     if (call.signature !== undefined) {
       const thought = nextPart()

@@ -11,7 +11,8 @@ export type FreeText = {
 
 /**
  * Reads the free text out of a custom tool's arguments, `{"input":"…"}`, as they are streamed. Once they have ended, a text
- * alone and one that is the only argument, whatever its name, are read too; arguments of any other form are the text itself.
+ * alone, one that is the only argument, whatever its name, and no argument at all are read too; arguments of any other form
+ * are the text itself.
  */
 export const freeText = (): FreeText => {
   let state: 'head' | 'text' | 'tail' = 'head'
@@ -58,7 +59,7 @@ const textIn = (value: unknown): string | undefined => {
   if (!isObject(value)) return undefined
   const { input, ...others } = value
   if (typeof input === 'string') return input
-  const [only, ...more] = Object.values(others)
+  const [only = '', ...more] = Object.values(others)
   return input === undefined && more.length === 0 && typeof only === 'string' ? only : undefined
 }
 

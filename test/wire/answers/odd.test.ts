@@ -574,6 +574,30 @@ describe('a call', () => {
         expect(VENDORS[client].told(read).calls.map(({ name }) => name)).toEqual(['f'])
   })
 
+  test('that nobody offered, and that takes nothing, keeps its place before those that follow', () => {
+    const undo: Undo = { tools: { f: { name: 'f', kind: 'function' }, g: { name: 'g', kind: 'custom' } } }
+    const call = (index: number, name: string, text: string): JsonObject => ({
+      index,
+      id: `call_${index}`,
+      type: 'function',
+      function: { name, arguments: text },
+    })
+    const rows = [
+      calls(call(0, 'mine', '')),
+      calls(call(1, 'f', '{"a":1}')),
+      calls(call(2, 'g', '')),
+      calls(call(3, 'f', '{}')),
+      stops('tool_calls'),
+      DONE,
+    ]
+    for (const client of others('chat-completions')) {
+      const read = GATHER[client](framesOf(told(client, 'chat-completions', rows, undo).text))
+      expect(VENDORS[client].told(JSON.parse(JSON.stringify(read))).calls.map(({ id }) => id)).toEqual(
+        [0, 1, 2, 3].map((at) => `call_${at}`),
+      )
+    }
+  })
+
   test('keeps the integers of arguments that came as an object', () => {
     const entry = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: 'INPUT' } }
     const used = { ...tool('a'), input: 'INPUT' }

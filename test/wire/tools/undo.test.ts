@@ -60,7 +60,7 @@ describe('free text', () => {
 
   test.each([
     ['', '', false],
-    ['{}', '{}', false],
+    ['{}', '', false],
     ['plain words', 'plain words', false],
     ['"line\\nbreak"', 'line\nbreak', false],
     ['{"patch":"x"}', 'x', false],
