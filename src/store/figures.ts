@@ -35,8 +35,24 @@ export const SUMS = [
 /** Reads the figures from one. */
 export const SUMMED = FIGURES.map((name, i) => `CAST(sum(${SUMS[i]}) AS bigint) AS "${name}"`).join(', ')
 
+/** The same of each row, to be added up here. */
+export const READ = FIGURES.map((name, i) => `${SUMS[i]} AS "${name}"`).join(', ')
+
+/** Written out: there may be hundreds of thousands of rows. */
+export const addTo = (sum: Figures, more: Figures): void => {
+  sum.requests += more.requests
+  sum.errors += more.errors
+  sum.input += more.input
+  sum.cacheRead += more.cacheRead
+  sum.cacheWrite += more.cacheWrite
+  sum.output += more.output
+  sum.reasoning += more.reasoning
+  sum.costMicroUsd += more.costMicroUsd
+  sum.feesMicroUsd += more.feesMicroUsd
+}
+
 export const addFigures = (a: Figures, b: Figures): Figures => {
   const sum = { ...a }
-  for (const name of FIGURES) sum[name] += b[name]
+  addTo(sum, b)
   return sum
 }

@@ -3,13 +3,11 @@
 
 import type { Database } from 'bun:sqlite'
 import { type Calendar, dayFrom, nextStep } from '../../lib/calendar.ts'
-import { FIGURES, NO_FIGURES, SUMS } from '../figures.ts'
+import { addTo, type Figures, NO_FIGURES, READ } from '../figures.ts'
 import type { SeriesQuery, SeriesRow } from '../insight.ts'
 import { type ByOwner, inOrder, ownerOf } from '../reading/spending.ts'
 
-/** `span`, `keyId` and the sums in their order. */
-type Found = [span: number, keyId: string, ...sums: number[]]
-const FIRST_SUM = 2
+type Found = Figures & { span: number; keyId: string }
 
 export const seriesByOwner = (
   db: Database,
@@ -24,29 +22,27 @@ export const seriesByOwner = (
   )
   const asked = keyIds === undefined ? undefined : new Set(keyIds)
   const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
-  const read = db.query<unknown, (string | number)[]>(
-    `SELECT ${column}, key_id, ${SUMS.join(', ')} FROM ${table}
+  const read = db.query<Found, (string | number)[]>(
+    `SELECT ${column} AS span, key_id AS keyId, ${READ} FROM ${table}
      WHERE ${column} >= ? AND ${column} < ? ${model === undefined ? '' : 'AND model = ?'}`,
   )
   const named = (at: number): number => (step === 'hour' ? at : dayFrom(at, calendar))
-  const spans = new Map<number, Map<string, number[]>>()
+  const spans = new Map<number, Map<string, Figures>>()
   for (let at = since; at < until; at = nextStep(at, step, calendar)) {
     const end = named(Math.min(until, nextStep(at, step, calendar)))
-    for (const row of read.values(named(at), end, ...(model === undefined ? [] : [model])) as Found[]) {
-      const group = owners.get(row[1])
-      if (group === undefined || asked?.has(row[1]) === false) continue
-      const groups = known(spans, row[0], () => new Map<string, number[]>())
-      const sums = known(groups, group, () => SUMS.map(() => 0))
-      for (let i = 0; i < sums.length; i++) sums[i] = (sums[i] ?? 0) + Number(row[i + FIRST_SUM])
+    for (const row of read.all(named(at), end, ...(model === undefined ? [] : [model]))) {
+      const group = owners.get(row.keyId)
+      if (group === undefined || asked?.has(row.keyId) === false) continue
+      const groups = known(spans, row.span, () => new Map<string, Figures>())
+      addTo(
+        known(groups, group, () => ({ ...NO_FIGURES })),
+        row,
+      )
     }
   }
   const rows = [...spans].flatMap(([span, groups]) => {
     const at = step === 'hour' ? span : calendar.startOf(span)
-    return [...groups].map(([group, sums]): SeriesRow => {
-      const figures = { ...NO_FIGURES }
-      for (const [i, name] of FIGURES.entries()) figures[name] = sums[i] ?? 0
-      return { ...figures, at, group }
-    })
+    return [...groups].map(([group, figures]): SeriesRow => ({ ...figures, at, group }))
   })
   return rows.sort((a, b) => a.at - b.at || inOrder(a, b))
 }
