@@ -376,6 +376,7 @@ describe('usage', () => {
     expect(history.days.at(-1)).toMatchObject({ tokens: 405, requests: 1, cost_micro_usd: 100 * 5 + 150 + 5 * 25 })
     expect(history.models).toMatchObject([{ model: 'vendorA-opus-4-8', tokens: 405 }])
     expect(history.key).toEqual({
+      capture: 'none',
       renews: null,
       budgets: [],
       time_zone: 'UTC',
