@@ -1,4 +1,4 @@
-// Fills a data directory with keys and past exchanges, sums included, to see how the gateway does when it is full.
+// Fills a data directory with keys, past exchanges, refusals and changes, sums included, to see how the gateway does when it is full.
 // bun scripts/seed.ts --data DIR [--keys 1000] [--exchanges 1000000] [--days 90]
 
 import { Database } from 'bun:sqlite'
@@ -71,6 +71,10 @@ const indexes = db
   .all()
 for (const { name } of indexes) db.run(`DROP INDEX ${name}`)
 
+const step = (now - from) / total
+/** After so many exchanges one request is refused: rows of both are of one series. */
+const BETWEEN = 19
+
 const MODELS = ['vendorA-opus-4-8', 'vendorA-sonnet-5', 'vendorA-haiku-4-5', 'vendorB-5.5', 'vendorB-5.4', 'vendorB-4o']
 const insert = `
   WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2),
@@ -80,18 +84,38 @@ const insert = `
   INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, ended_at, outcome,
     status, error_code, provider, account, upstream_model, provider_wire, attempts, first_byte_ms, total_ms, input,
     cache_read, cache_write, output, estimated, cost_micro_usd, raw_usage)
-  SELECT i + 1, printf('req_%011x%08x', at, i), printf('key_seed%012d', k), json_extract(?6, '$[' || ((k + luck % 2) % 6) || ']'),
+  SELECT i + 1 + i / ${BETWEEN}, printf('req_%011x%08x', at, i), printf('key_seed%012d', k), json_extract(?6, '$[' || ((k + luck % 2) % 6) || ']'),
     'messages', 1, at, input, input + 32000, at + output * 10, iif(luck < 96, 'done', 'failed'), iif(luck < 96, 200, 502),
     iif(luck < 96, NULL, 'upstream_error'), 'vendor_a', 'main', 'opus-4-8-20260101', 'messages', 1, 300, output * 10, input,
     0, 0, output, 0, input * 5 + output * 25,
     printf('{"input_tokens":%d,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":%d}', input, output)
   FROM r`
-const step = (now - from) / total
 for (let at = 0; at < total; at += BATCH) {
   db.run(insert, [at, Math.min(at + BATCH, total), from, step, keyCount, JSON.stringify(MODELS)])
   console.error(`${Math.min(at + BATCH, total)} exchanges`)
 }
 for (const { sql } of indexes) db.run(sql)
+
+db.run(
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+   INSERT INTO refusals (row, id, key_id, at, wire, path, model, status, error_code, failed, told)
+   SELECT i * ${BETWEEN + 1}, printf('req_refused%011x', i), printf('key_seed%012d', i % ?2), ?3 + CAST(i * ?4 AS integer), 'messages',
+     '/v1/messages', json_extract(?5, '$[' || (i % 6) || ']'), iif(i % 3, 429, 402), iif(i % 3, 'rate_limit_exceeded', 'quota_exhausted'),
+     iif(i % 3, 'rate limit', 'quota'), 'The limit of this key is reached.' FROM n`,
+  [Math.floor(total / BETWEEN), keyCount, from, step * BETWEEN, JSON.stringify(MODELS)],
+)
+for (const key of ['key_id', "''"])
+  db.run(
+    `INSERT INTO refused_hours (key_id, hour, code, count)
+     SELECT ${key}, at - at % 3600000, error_code, count(*) FROM refusals GROUP BY 1, 2, 3`,
+  )
+db.run(
+  `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+   INSERT INTO audit (at, actor_kind, actor_id, action, target, before, after)
+   SELECT ?1 + CAST(i * ?2 AS integer), 'member', printf('mem_seed%012d', i % 50), 'key.update', printf('key_seed%012d', i % ?3),
+     '{"rpm":5}', '{"rpm":6}' FROM n`,
+  [from, (now - from) / 100_000, keyCount],
+)
 
 for (const [table, span, spanMs] of [
   ['usage_hours', 'hour', 3_600_000],
@@ -118,6 +142,10 @@ db.run(
 db.run(
   `INSERT INTO usage_tags (day, key_id, tag, ${figures})
    SELECT day, key_id, printf('project-%d', abs(random() % 20)), ${summed} FROM usage_days WHERE substr(key_id, -1) = '7' GROUP BY 1, 2`,
+)
+db.run(
+  `INSERT INTO usage_tools (day, key_id, model, tool, calls)
+   SELECT day, key_id, model, 'web_search', requests / 10 + 1 FROM usage_days WHERE substr(key_id, -1) = '3'`,
 )
 db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, key_id FROM exchanges ORDER BY 1, 2`)
 db.run(
