@@ -552,6 +552,8 @@ describe('the live stream', () => {
     }
   }
   test('shows an exchange as it ends, to an admin and its owner, and ends without a trace', async () => {
+    // What was refused before is told of once it is written, which is before it is read.
+    await list({ outcome: 'refused' })
     const [admin, member] = [await watch(desk.admin), await watch(desk.member)]
     const counters = await admin.next('counters')
     expectShape(S.Counters, counters)
