@@ -70,18 +70,25 @@ const keys = (await (await ask('keys.list', { limit: '3' })).json()) as { items:
 const id = keys.items[0]?.id ?? ''
 const exchanges = (await (await ask('exchanges.list', { limit: '1' })).json()) as { items: { id: string }[] }
 
+/** As the overview asks: with the time before. */
+const compare = 'true'
 const GROUPS = ['model', 'key', 'member', 'team', 'account', 'provider', 'tag']
 const ALL: [string, RouteName, Record<string, string>][] = [
   [
     'overview, a day by the hour',
     'usage.get',
-    { since: iso(now - (now % HOUR_MS) - 23 * HOUR_MS), until: iso(now - (now % HOUR_MS) + HOUR_MS), step: 'hour' },
+    {
+      since: iso(now - (now % HOUR_MS) - 23 * HOUR_MS),
+      until: iso(now - (now % HOUR_MS) + HOUR_MS),
+      step: 'hour',
+      compare,
+    },
   ],
   ...[7, 30, 90].flatMap((days) =>
     GROUPS.map((by): [string, RouteName, Record<string, string>] => [
       `usage by ${by}, ${days} days`,
       'usage.get',
-      { ...of(days), by },
+      { ...of(days), by, compare },
     ]),
   ),
   ...GROUPS.map((by): [string, RouteName, Record<string, string>] => {
@@ -89,6 +96,8 @@ const ALL: [string, RouteName, Record<string, string>][] = [
     return [`export by ${by}, 90 days`, 'usage.table', { ...span, by }]
   }),
   ['keys', 'keys.list', { limit: '50' }],
+  ['keys, by what is left', 'keys.list', { limit: '50', sort: 'tokens_remaining' }],
+  ['keys, searched', 'keys.list', { limit: '50', search: 'seed 99' }],
   ['a key', 'keys.get', { id }],
   ['a key, 30 days', 'keys.usage', { id, ...of(30) }],
   ['a key, 90 days', 'keys.usage', { id, ...of(90) }],
@@ -96,6 +105,10 @@ const ALL: [string, RouteName, Record<string, string>][] = [
   ['exchanges that failed', 'exchanges.list', { limit: '50', outcome: 'failed' }],
   ['exchanges of a key', 'exchanges.list', { limit: '50', key: id }],
   ['exchanges of a key that failed', 'exchanges.list', { limit: '50', key: id, outcome: 'failed' }],
+  ['refusals', 'exchanges.list', { limit: '50', outcome: 'refused' }],
+  ['refusals of a key', 'exchanges.list', { limit: '50', key: id, outcome: 'refused' }],
+  ['refusals, a month ago', 'exchanges.list', { limit: '50', outcome: 'refused', until: iso(day - 30 * DAY_MS) }],
+  ['exchanges of a model that failed', 'exchanges.list', { limit: '50', model: 'vendorB-5.5', outcome: 'failed' }],
   ['exchanges of a model', 'exchanges.list', { limit: '50', model: 'vendorB-5.5' }],
   ['exchanges, a month ago', 'exchanges.list', { limit: '50', until: iso(day - 30 * DAY_MS) }],
   ['an exchange', 'exchanges.get', { id: exchanges.items[0]?.id ?? '' }],
@@ -105,6 +118,7 @@ const ALL: [string, RouteName, Record<string, string>][] = [
   ['teams', 'teams.list', {}],
   ['budgets', 'budgets.list', {}],
   ['audit', 'audit.list', { limit: '50' }],
+  ['audit of a key', 'audit.list', { limit: '50', target: id }],
   ['settings', 'settings.get', {}],
   ['tokens', 'tokens.list', {}],
   ['sessions', 'sessions.list', {}],
