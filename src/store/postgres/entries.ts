@@ -5,7 +5,7 @@ import type { EntryStore, Section } from '../entries.ts'
 import { bySection, changedEntry, entryRow, toEntry } from '../rows/entries.ts'
 import type { Changes, Changing } from './change.ts'
 import type { Orm } from './orm.ts'
-import { entries as table } from './schema.ts'
+import { byBytes, entries as table } from './schema.ts'
 
 export const createEntries = (orm: Orm, { change }: Changes): EntryStore => {
   const changeOne = async (
@@ -29,9 +29,7 @@ export const createEntries = (orm: Orm, { change }: Changes): EntryStore => {
   }
   return {
     list: async () =>
-      (await orm.select().from(table).orderBy(asc(table.createdAt), sql`${table.name} COLLATE "C"`))
-        .map(toEntry)
-        .sort(bySection),
+      (await orm.select().from(table).orderBy(asc(table.createdAt), byBytes(table.name))).map(toEntry).sort(bySection),
     async revision() {
       const [state] = await orm
         .select({

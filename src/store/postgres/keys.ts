@@ -22,7 +22,7 @@ import {
 import type { BudgetRing } from './budgets.ts'
 import type { Changes, Changing } from './change.ts'
 import type { Orm } from './orm.ts'
-import { keys as table } from './schema.ts'
+import { byBytes, keys as table } from './schema.ts'
 import { writtenSince } from './versions.ts'
 
 export type KeyRing = {
@@ -99,7 +99,7 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   const reload = async (after: number): Promise<void> => {
     // Listed as they were made: a database gives rows in an order of its own.
     const changed = orm.select(columns).from(table).where(gt(table.version, after))
-    for (const row of await changed.orderBy(asc(table.createdAt), asc(table.id))) cache.take(row)
+    for (const row of await changed.orderBy(asc(table.createdAt), byBytes(table.id))) cache.take(row)
   }
 
   const keys: Keys = {

@@ -11,7 +11,7 @@ import type { Changes, Changing } from './change.ts'
 import type { KeyRing } from './keys.ts'
 import type { Orm } from './orm.ts'
 import { removeFactor } from './people.ts'
-import { adminTokens, sessions, members as table, teams, withoutCase } from './schema.ts'
+import { adminTokens, byBytes, sessions, members as table, teams, withoutCase } from './schema.ts'
 
 type Options = {
   orm: Orm
@@ -81,9 +81,9 @@ export const createMembers = ({ orm, changes: { change }, ring, ofBudgets, refre
 
   return {
     list: async () =>
-      (await orm.select().from(table).where(isNull(table.removedAt)).orderBy(asc(table.createdAt), asc(table.id))).map(
-        toMember,
-      ),
+      (
+        await orm.select().from(table).where(isNull(table.removedAt)).orderBy(asc(table.createdAt), byBytes(table.id))
+      ).map(toMember),
     async get(id) {
       const row = await find(orm, id)
       return row && toMember(row)

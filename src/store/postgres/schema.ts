@@ -34,6 +34,9 @@ const json = customType<{ data: unknown; driverData: string }>({
   fromDriver: (written) => JSON.parse(written),
 })
 
+/** Its order is that of bytes, whatever language the database sorts in. */
+export const byBytes = (text: AnyPgColumn) => sql`${text} COLLATE "C"`
+
 /** Of A to Z alone, whatever the database's language is: as SQLite does. */
 export const withoutCase = (name: AnyPgColumn | string) => sql<string>`lower(${name} COLLATE "C")`
 

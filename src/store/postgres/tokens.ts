@@ -7,10 +7,10 @@ import type { TokenStore } from '../../members/member.ts'
 import { toToken } from '../rows/people.ts'
 import type { Changes } from './change.ts'
 import type { Orm } from './orm.ts'
-import { adminTokens as table } from './schema.ts'
+import { byBytes, adminTokens as table } from './schema.ts'
 
 export const createTokens = (orm: Orm, { record }: Changes): TokenStore => ({
-  list: async () => (await orm.select().from(table).orderBy(asc(table.createdAt), asc(table.id))).map(toToken),
+  list: async () => (await orm.select().from(table).orderBy(asc(table.createdAt), byBytes(table.id))).map(toToken),
   async get(id) {
     const [row] = await orm.select().from(table).where(eq(table.id, id))
     return row && toToken(row)

@@ -76,7 +76,8 @@ export const createMembers = ({ orm, change, clock, ring, ofBudgets }: Options):
   }
 
   return {
-    list: () => orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt).all().map(toMember),
+    list: () =>
+      orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt, table.id).all().map(toMember),
     get(id) {
       const row = find(orm, id)
       return row && toMember(row)

@@ -11,7 +11,7 @@ import type { AtOnce } from './patient.ts'
 import { adminTokens as table } from './schema.ts'
 
 export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<TokenStore> => ({
-  list: () => orm.select().from(table).orderBy(table.createdAt).all().map(toToken),
+  list: () => orm.select().from(table).orderBy(table.createdAt, table.id).all().map(toToken),
   get(id) {
     const row = orm.select().from(table).where(eq(table.id, id)).get()
     return row === undefined ? undefined : toToken(row)
