@@ -8,6 +8,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
 import type { Journal } from '../../src/ledger/journal.ts'
+import type { Log } from '../../src/observe/log.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { type Server, startServer } from '../../src/server/serve.ts'
@@ -41,6 +42,7 @@ export type GatewayFor = {
   config?: Partial<Config>
   /** The gateway's time, where the test tells it. */
   clock?: () => number
+  log?: Log
 }
 
 /** A provider that serves every built-in model under its own id, reached on all text wires unless `more` says otherwise. */
@@ -67,6 +69,7 @@ export const startGateway = async ({
   keys = {},
   config = {},
   clock,
+  log = silentLog,
 }: GatewayFor): Promise<TestGateway> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const env = {
@@ -76,7 +79,7 @@ export const startGateway = async ({
   const loaded = loadConfig({ flags: { host: '127.0.0.1', port: '0', data: directory }, env, cwd: directory })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const whole: Config = { ...loaded.config, drainMs: 1_000, ...config }
-  const server = await startServer(whole, { err: () => undefined }, { log: silentLog, clock })
+  const server = await startServer(whole, { err: () => undefined }, { log, clock })
   const issue: TestGateway['issue'] = async (input = {}) => {
     const made = await server.gateway.store.keys.issue(
       {
