@@ -7,6 +7,7 @@ import type { ChatEvent } from '../../../src/ir/event.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { wholeCalls } from '../../../src/ir/whole.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { reworded } from '../../../src/relay/adapt/reworded.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { framesOf } from '../../support/frames.ts'
@@ -117,6 +118,24 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
         const back = CHAT_CODECS[client].encodeRequest(CHAT_CODECS[vendor].decodeRequest(seen), target).body
         expect(requestFaults(client, JSON.parse(JSON.stringify(back)))).toEqual([])
         expect(missing(due, receivedLines(client, JSON.parse(JSON.stringify(back))))).toEqual([])
+      }),
+      { numRuns: 200 },
+    ))
+
+  test('and so it does whatever the provider lacks and the client wishes', () =>
+    fc.assert(
+      fc.property(random.ask(client), random.wishes, random.quirks, (ask, wished, quirks) => {
+        const due = expectedLines(ask).filter((line) => line.slice('text '.length).trim() !== '')
+        if (due.length === 0) return
+        const body = JSON.parse(JSON.stringify(reader.request({ ...ask, ...wished }, 'gateway-model', false)))
+        const request = reworded(CHAT_CODECS[client].decodeRequest(body as JsonObject), quirks)
+        const sent = JSON.stringify(CHAT_CODECS[vendor].encodeRequest(request, { ...target, quirks }).body)
+        expect(missing(due, receivedLines(vendor, JSON.parse(sent) as JsonObject))).toEqual([])
+        // Thoughts in the open are no member of the published types.
+        const typed = JSON.parse(sent, (name, value) =>
+          name === 'reasoning_content' ? undefined : value,
+        ) as JsonObject
+        expect(requestFaults(vendor, typed)).toEqual([])
       }),
       { numRuns: 200 },
     ))

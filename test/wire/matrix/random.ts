@@ -1,6 +1,7 @@
 // Random stories: conversations and answers, regular or not.
 
 import fc from 'fast-check'
+import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
 import { PDF, PICTURE_URL, PIXEL } from './stories/parts.ts'
 import type { Answer, Ask, Figures, Said, Shown, Tool, Turn } from './story.ts'
@@ -191,3 +192,33 @@ export const untidyAnswer: fc.Arbitrary<Answer> = fc
       usage,
     }
   })
+
+const LACKS = [
+  ...(['noSampling', 'structuredOutputByTool', 'outputOrTools', 'noMidSystem', 'noAdaptiveThinking'] as const),
+  ...(['noThinkingBudget', 'noForcedTools', 'noReasoning', 'noSummary', 'needsReasoning', 'alwaysThinks'] as const),
+  ...(['cacheBreakpoints', 'noCustomTools', 'shortCallIds', 'noDeveloperRole', 'noUserAfterTool'] as const),
+  ...(['noRepeatedUser', 'noSchemaLimits', 'noSystem', 'saysJson', 'noNullContent', 'longMessages'] as const),
+]
+
+/** What a provider or its model may lack, several things at once. */
+export const quirks: fc.Arbitrary<Quirks> = fc
+  .tuple(
+    fc.subarray(LACKS, { maxLength: 5 }),
+    fc.constantFrom<Quirks[]>({}, { maxTokensField: 'max_tokens' }, { stopsItself: false }, { efforts: ['low'] }),
+  )
+  .map(([lacks, more]) => ({ ...Object.fromEntries(lacks.map((name) => [name, true])), ...more }))
+
+/** What a client may wish besides. */
+export const wishes: fc.Arbitrary<Partial<Ask>> = fc
+  .record({
+    effort: fc.constantFrom(undefined, 'low' as const, 'high' as const),
+    schema: fc.constantFrom(undefined, {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      required: ['a'],
+      additionalProperties: false,
+    }),
+    temperature: fc.constantFrom(undefined, 0.5),
+    maxOutput: fc.constantFrom(undefined, 20, 9_000),
+  })
+  .map((all) => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)))
