@@ -13,8 +13,9 @@ type Held = { calls: boolean; refused: boolean }
 /** Whether a frame is the last one's word: some servers write more than one space before it. */
 export const isDone = (data: string): boolean => /^\s*\[DONE\]/.test(data)
 
-/** Some servers cut a model off that repeats itself. */
-const CUT = /^(?:length|max_tokens|model_length|max_output_tokens|repetition(?:_truncation)?)$/i
+/** By what was full, or that something is missing. Some servers cut a model off that repeats itself. */
+const CUT =
+  /^(?:(?:\w+_)?length(?:_\w+)?|max_(?:\w+_)?tokens|(?:\w+_)?tokens?_limit(?:_\w+)?|truncat\w+|incomplete|repetition(?:_truncation)?)$/i
 /** The category may follow. */
 const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii|error_toxic)/i
