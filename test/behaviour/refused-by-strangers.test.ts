@@ -9,6 +9,7 @@ import { onlyProvider, startGateway, type TestGateway } from '../support/gateway
 import { PATHS } from '../support/paths.ts'
 import { type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import {
+  CLASSES,
   type Final,
   NOT_ABOUT_MEMBERS,
   OWN_WIRE,
@@ -277,7 +278,7 @@ const final = async ([, pair, status, said, code]: Final): Promise<string> => {
 }
 
 describe('what is refused is not how it is put', () => {
-  test.each(NOT_ABOUT_MEMBERS.map((row) => [row[0], row[1].join(' → '), row[2], row] as const))(
+  test.each([...NOT_ABOUT_MEMBERS, ...CLASSES].map((row) => [row[0], row[1].join(' → '), row[2], row] as const))(
     '%s (%s), %d',
     async (_server, _pair, _status, row) => {
       expect(await final(row)).toBe(row[4])

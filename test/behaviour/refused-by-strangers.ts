@@ -1548,3 +1548,339 @@ export const NOT_ABOUT_MEMBERS: readonly Final[] = [
     FAILED,
   ],
 ]
+
+/** The classes, in words that came after the rows above. */
+export const CLASSES: readonly Final[] = [
+  [
+    'llama-cpp-python',
+    M2C,
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 4096 tokens, however you requested 5020 tokens (4120 in your prompt; 900 for the completion). Please reduce your prompt; or completion length.",
+        type: 'invalid_request_error',
+        param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    },
+    LONG,
+  ],
+  [
+    'llama-cpp-python',
+    R2C,
+    400,
+    {
+      error: {
+        message: 'Requested tokens (5020) exceed context window of 4096',
+        type: 'internal_server_error',
+        param: null,
+        code: null,
+      },
+    },
+    LONG,
+  ],
+  [
+    'TensorRT-LLM',
+    M2C,
+    400,
+    {
+      object: 'error',
+      message: 'Prompt length (5000) exceeds maximum input length (4096).',
+      type: 'BadRequestError',
+      code: 400,
+    },
+    LONG,
+  ],
+  ['Triton', R2C, 400, { error: 'Encountered error: promptLen (5000) exceeds maximum input length (4096)' }, LONG],
+  [
+    'Cohere',
+    M2C,
+    400,
+    {
+      message:
+        'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4500. Try using a shorter prompt.',
+    },
+    LONG,
+  ],
+  [
+    'ollama',
+    R2C,
+    400,
+    { error: { message: 'the input length exceeds the context length', type: 'invalid_request_error' } },
+    LONG,
+  ],
+  [
+    'TGI',
+    M2C,
+    422,
+    {
+      error: 'Input validation error: `inputs` must have less than 4096 tokens. Given: 5000',
+      error_type: 'validation',
+    },
+    LONG,
+  ],
+  [
+    'xAI',
+    C2R,
+    400,
+    {
+      code: 'Client specified an invalid argument',
+      error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    },
+    LONG,
+  ],
+  [
+    'Copilot',
+    R2C,
+    400,
+    error('prompt token count of 140000 exceeds the limit of 128000', { code: 'model_max_prompt_tokens_exceeded' }),
+    LONG,
+  ],
+  [
+    'Cloudflare',
+    M2C,
+    400,
+    {
+      errors: [
+        {
+          message:
+            'AiError: The estimated number of input and maximum output tokens (9000) exceeded this model context window limit (8192).',
+          code: 5021,
+        },
+      ],
+      success: false,
+      result: {},
+      messages: [],
+    },
+    LONG,
+  ],
+  ['DeepInfra', R2C, 400, { detail: { error: 'Requested input length 9000 exceeds maximum input length 8192' } }, LONG],
+  [
+    'Fireworks',
+    M2C,
+    400,
+    error('The prompt is too long: 9000, model maximum context length: 8192', { code: 'invalid_request_error' }),
+    LONG,
+  ],
+  [
+    'OpenAI',
+    M2R,
+    400,
+    openai(
+      'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      'input',
+      'context_length_exceeded',
+    ),
+    LONG,
+  ],
+  [
+    'Bedrock',
+    R2M,
+    400,
+    {
+      message:
+        'The model returned the following errors: input length and `max_tokens` exceed context limit: 199000 + 8000 > 204698, decrease input length or `max_tokens` and try again',
+    },
+    LONG,
+  ],
+  [
+    'SambaNova',
+    M2C,
+    400,
+    error(
+      'The maximum context length of this model is 8192. However, answering your request will take 9010 tokens. Please reduce the length of the messages.',
+    ),
+    LONG,
+  ],
+  [
+    'LiteLLM',
+    R2C,
+    400,
+    error(
+      'litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - prompt is too long: 9000 tokens > 8192 maximum',
+      { code: '400' },
+    ),
+    LONG,
+  ],
+  ['a Korean server', M2C, 400, { error: { message: '입력이 최대 컨텍스트 길이 8192 토큰을 초과했습니다.' } }, LONG],
+  [
+    'a French server',
+    R2C,
+    400,
+    { message: 'Fenêtre de contexte dépassée : 9000 tokens demandés, 8192 tokens maximum' },
+    LONG,
+  ],
+  [
+    'Gemini',
+    M2C,
+    400,
+    [
+      {
+        error: {
+          code: 400,
+          message:
+            "The prompt could not be submitted. This prompt contains sensitive words that violate Google's Responsible AI practices.",
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+    POLICY,
+  ],
+  [
+    'xAI',
+    R2C,
+    403,
+    {
+      code: 'The caller does not have permission to execute the specified operation',
+      error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO',
+    },
+    POLICY,
+  ],
+  [
+    'Volcengine',
+    M2C,
+    400,
+    error('The request failed because the input text may contain sensitive information.', {
+      code: 'InputTextSensitiveContentDetected',
+      param: '',
+      type: 'BadRequest',
+    }),
+    POLICY,
+  ],
+  [
+    'Portkey',
+    R2C,
+    446,
+    {
+      error: {
+        message:
+          'The guardrail checks defined in the config failed. You can find more information in the hook_results object.',
+        type: 'hooks_failed',
+        param: null,
+        code: null,
+      },
+      hook_results: {},
+    },
+    POLICY,
+  ],
+  [
+    'OpenAI',
+    R2C,
+    400,
+    openai(
+      'Your request was rejected as a result of our safety system. Your prompt may contain text that is not allowed by our safety system.',
+      null,
+      'moderation_blocked',
+    ),
+    POLICY,
+  ],
+  ['Anthropic', C2M, 400, anthropic('Output blocked by content filtering policy'), POLICY],
+  [
+    'Mistral',
+    M2C,
+    403,
+    { message: 'Your request was rejected by the moderation guardrail.', type: 'guardrail_violation' },
+    POLICY,
+  ],
+  ['Hunyuan', R2C, 400, error('输入内容包含敏感信息，请修改后重试', { code: 'content_risk' }), POLICY],
+  [
+    'Groq',
+    M2C,
+    429,
+    openai(
+      'Rate limit reached for model `m` on tokens per day (TPD): Limit 100000, Used 99000, Requested 4000. Please try again in 12m3.5s.',
+      null,
+      'rate_limit_exceeded',
+    ),
+    BUSY,
+  ],
+  [
+    'Gemini',
+    R2C,
+    429,
+    [
+      {
+        error: { code: 429, message: 'Resource has been exhausted (e.g. check quota).', status: 'RESOURCE_EXHAUSTED' },
+      },
+    ],
+    BUSY,
+  ],
+  ['Bedrock', C2M, 429, { message: 'Too many tokens, please wait before trying again.' }, BUSY],
+  [
+    'Azure',
+    M2C,
+    429,
+    error(
+      'Requests to the ChatCompletions_Create Operation have exceeded token rate limit of your current pricing tier. Please retry after 26 seconds.',
+      { code: '429' },
+    ),
+    BUSY,
+  ],
+  ['vLLM', R2C, 503, { object: 'error', message: 'Server overloaded', type: 'ServiceUnavailable', code: 503 }, BUSY],
+  [
+    'SiliconFlow',
+    M2C,
+    403,
+    { code: 30001, message: 'Sorry, your account balance is insufficient', data: null },
+    FAILED,
+  ],
+  [
+    'Moonshot',
+    R2C,
+    429,
+    error('Your account is suspended due to insufficient balance, please recharge your account', {
+      type: 'exceeded_current_quota_error',
+    }),
+    BUSY,
+  ],
+  [
+    'OpenRouter',
+    M2C,
+    402,
+    error(
+      'This request requires more credits, or fewer max_tokens. You requested up to 900 tokens, but can only afford 120.',
+      { code: 402 },
+    ),
+    FAILED,
+  ],
+  [
+    'xAI',
+    R2C,
+    429,
+    {
+      code: 'resource-exhausted',
+      error: 'Your team has either used all available credits or reached its monthly spending limit.',
+    },
+    BUSY,
+  ],
+  [
+    'Azure',
+    M2C,
+    401,
+    error('Access denied due to invalid subscription key or wrong API endpoint.', { code: '401' }),
+    FAILED,
+  ],
+  ['Bedrock', R2M, 403, { message: 'The security token included in the request is invalid.' }, FAILED],
+  [
+    'Azure',
+    R2C,
+    404,
+    error('The API deployment for this resource does not exist.', { code: 'DeploymentNotFound' }),
+    FAILED,
+  ],
+  ['Fireworks', M2C, 404, error('Model not found, inaccessible, and/or not deployed', { code: 'NOT_FOUND' }), FAILED],
+  ['Bedrock', C2M, 400, { message: 'The provided model identifier is invalid.' }, FAILED],
+  [
+    'vLLM',
+    R2C,
+    500,
+    {
+      object: 'error',
+      message: 'EngineCore encountered an issue. See stack trace (above) for the root cause.',
+      type: 'InternalServerError',
+      code: 500,
+    },
+    FAILED,
+  ],
+]

@@ -18,27 +18,36 @@ export const overlong = (message: string, members: JsonObject): Overlong | undef
   if (maximum !== undefined && sent !== null && CHARACTERS.test(message.slice(sent.index + sent[0].length))) return {}
   const tokens = figure(sent, members.n_prompt_tokens)
   if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message, maximum) }
-  return WORDS.test(message) ? {} : foreign(message)
+  return WORDS.test(message) ? {} : byFigures(message)
 }
 
-/** The same in other languages, by what they share: the words for a context and for tokens, and figures. */
-const foreign = (message: string): Overlong | undefined => {
-  for (const line of message.split('\n', 20)) {
-    if (isEnglish(line) || NAMES_CAP.test(line)) continue
-    const figures = Array.from(line.slice(0, 1_000).matchAll(COUNTED), ([, digits = '']) =>
+/**
+ * Without a phrase for either: by what a line is about, and its figures. In other languages by what they share, the words for a
+ * context and for tokens.
+ */
+const byFigures = (message: string): Overlong | undefined => {
+  for (const line of message.split('\n', 20).map((one) => one.slice(0, 1_000))) {
+    if (OF_OTHERS.test(line)) continue
+    const isOurs = isEnglish(line)
+    if (isOurs && !(ABOUT.test(line) && SAID.test(line))) continue
+    const figures = Array.from(line.matchAll(isOurs ? ANY_FIGURE : COUNTED), ([, digits = '']) =>
       Number(digits.replace(/[.,]/g, '')),
     )
     const [tokens, maximum] = [Math.max(...figures), Math.min(...figures)]
     if (figures.length > 1 && maximum < tokens) return { tokens, maximum }
-    if (figures.length > 0 && CONTEXT.test(line)) return {}
+    if (figures.length > 0 && !isOurs && CONTEXT.test(line)) return {}
   }
   return undefined
 }
 
+const ABOUT = /\b(?:prompt|inputs?|messages|context)\b.*\btokens\b|\btokens\b.*\b(?:prompt|inputs?|messages|context)\b/i
+const SAID = /\bexceed|\btoo (?:long|many|large)\b|\b(?:less|fewer|more|greater|longer) than\b|\bat most\b|\bup to\b/i
+/** What a cap, or a rate, may be. */
+const OF_OTHERS = /max_\w{0,20}tokens|\bper\b|\bimages?\b/i
+const ANY_FIGURE = /(?<![\w.,-])(\d{1,3}(?:,\d{3}){1,4}|\d{3,15})(?![\w]|[.,]\d)/g
 const COUNTED =
   /(?<![\d.,])(\d{1,3}(?:[.,]\d{3}){1,4}|\d{3,15})\s?(?:个)?(?:tokens?|jetons?|токен|トークン|토큰|令牌)/giu
 const CONTEXT = /контекст|[ck]onte[xks]t|上下文|コンテキスト|컨텍스트/iu
-const NAMES_CAP = /max_\w{0,20}tokens/
 
 const CHARACTERS = /^ (?:\w{1,10} )?characters/
 
