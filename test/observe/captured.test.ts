@@ -320,6 +320,26 @@ describe('an answer', () => {
     ])
   })
 
+  test('made in the background is told once it has ended', async () => {
+    await begin(['responses'])
+    const common = { id: 'resp_bg', object: 'response', created_at: 1, model: 'up', background: true }
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' }
+    const over = [{ ...item, content: [{ type: 'output_text', text: 'At leisure.', annotations: [] }] }]
+    let read = 0
+    script = () =>
+      read++ === 0
+        ? json({ ...common, status: 'in_progress', output: [] })
+        : json({ ...common, status: 'completed', output: over, usage: { input_tokens: 1, output_tokens: 2 } })
+    const { secret } = await gateway.issue({ capture: 'content' })
+    const headers = { authorization: `Bearer ${secret}` }
+    const asked = { model: MODEL, input: 'Take your time', background: true }
+    await (await gateway.post('/v1/responses', asked, headers)).text()
+    await (await gateway.get('/v1/responses/resp_bg', headers)).text()
+    const all = await told()
+    expect(all[INPUT]).toMatchObject([{ parts: [{ content: 'Take your time' }] }])
+    expect(all[OUTPUT]).toMatchObject([{ parts: [{ type: 'text', content: 'At leisure.' }], finish_reason: 'stop' }])
+  })
+
   test('of an attempt that failed is not that of the next', () => {
     const said = capture()
     for (const text of ['First', 'Second']) {
