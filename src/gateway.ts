@@ -345,12 +345,14 @@ export const noteZone = async ({
   clock,
 }: Pick<Gateway, 'config' | 'store' | 'log' | 'clock'>): Promise<void> => {
   const known = await zoneIn(store.settings)
-  if (known.zone === config.timeZone) return
+  const { timeZone: zone } = config
+  if (known.zone === zone) return
+  const { rows } = await store.usage({ by: 'model' })
+  if (rows.length === 0) return store.settings.write({ time_zone: { zone } }, CONFIGURATION)
   const since = new Date(clock()).toISOString()
-  await store.settings.write({ time_zone: { zone: config.timeZone, since, before: known.zone } }, CONFIGURATION)
+  await store.settings.write({ time_zone: { zone, since, before: known.zone } }, CONFIGURATION)
   log.warn('the time zone has changed: days of single keys before now stay those of the one before', {
-    zone: config.timeZone,
-    before: known.zone,
+    ...{ zone, before: known.zone },
   })
 }
 

@@ -114,7 +114,12 @@ export const gatewayBudget = async (
 /** What it is called among the settings. */
 export const GATEWAY_BUDGET = 'budget'
 
-const Zone = Type.Object({ zone: Type.String(), since: Type.String(), before: Type.String() })
+/** Without a time and a zone before, where nothing had been used by then. */
+const Zone = Type.Object({
+  zone: Type.String(),
+  since: Type.Optional(Type.String()),
+  before: Type.Optional(Type.String()),
+})
 
 /** By which time zone the sums of days are kept: since when, and by which before; UTC from the beginning where none was noted. */
 export const zoneIn = async (
