@@ -41,6 +41,8 @@ export type Apart = {
   doors: ApartDoors
   /** How many processes share the memory that they may hold. */
   processes: number
+  /** Its number in the log, where it serves. */
+  worker: number | undefined
   begin(gateway: Gateway, how: Resuming): { stop(forMs: number): Promise<void> }
 }
 
@@ -77,7 +79,8 @@ export const startServer = async (
   // Of several processes one may be ending that was killed with the rest.
   const opened = await openStoreOf(config, { clock, lockWaitMs: apart === undefined ? 0 : ENDING_MS })
   const base = await baseOf(opened)
-  const log = givenLog ?? createLog(config.log.level, base.node === undefined ? {} : { node: base.node.name })
+  const which = { ...(apart?.worker && { worker: apart.worker }), ...(base.node && { node: base.node.name }) }
+  const log = givenLog ?? createLog(config.log.level, which)
   try {
     return await startWith(base, { config, io, log, clock, apart })
   } catch (error) {

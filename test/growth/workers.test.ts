@@ -333,6 +333,19 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     expect(messages).toHaveLength(15)
   })
 
+  test('say in the log which of them served', async () => {
+    const vendor = await provider(answering)
+    const file = { workers, providers: providersAt({ b: [vendor.origin] }), log: { level: 'info' } } as const
+    const gateway = await gatewayOf(file)
+    const asked = await Promise.all(Array.from({ length: 40 }, () => statusOf(ask(gateway))))
+    expect(new Set(asked)).toEqual(new Set([200]))
+    await booksOf(gateway)
+    const lines = (await gateway.child?.err)?.split('\n').filter((line) => line.includes('"msg":"exchange"')) ?? []
+    const served = lines.map((line) => (JSON.parse(line) as { worker?: number }).worker ?? 0)
+    expect(served).toHaveLength(40)
+    expect([...new Set(served)].toSorted()).toEqual(Array.from({ length: workers }, (_, i) => i + 1))
+  })
+
   test('drain together: streams end, and nothing is left behind', async () => {
     const end = gate()
     const { gateway } = await usual(workers, () => streamed(CHAT, CHAT.word('hello'), end))

@@ -27,8 +27,9 @@ export type Part = {
   count: number
   /** The owner serves as well. */
   serves: boolean
-  /** A worker's own name, and its number in the log; '' and 0 for the owner. */
+  /** Its own. */
   name: string
+  /** In the log, from 1 on; 0 for an owner that serves nobody. */
   number: number
   /** The owner was started anew: workers may be serving. */
   again: boolean

@@ -26,7 +26,7 @@ const LOST_MS = 10_000
 
 type Worker = { name: string; channel: Channel; node: SharedNode; figures: Figures | undefined }
 
-export const createApart = ({ dir, count, serves, again }: Part): Apart & { gone(name: string): void } => {
+export const createApart = ({ dir, count, serves, number, again }: Part): Apart & { gone(name: string): void } => {
   // An owner that was killed has left its own behind.
   for (const name of [BOOKS, DOOR]) rmSync(join(dir, name), { force: true })
   let limits: Limits | undefined
@@ -34,6 +34,7 @@ export const createApart = ({ dir, count, serves, again }: Part): Apart & { gone
   return {
     doors: { file: join(dir, DOOR), serves },
     processes: count + 1,
+    worker: serves ? number : undefined,
     othersRun: again,
     books: (store) => async (own) => {
       const books = await ownBooksIn(store)(own)

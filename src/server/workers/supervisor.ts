@@ -149,8 +149,10 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
       throw Object.assign(new Error('A process of the server ended at its start.'), { exitCode: Number(code) })
     }
   }
-  const { lines } = await begin(start({ role: 'owner', number: 0, again: false }))
-  const workers = Array.from({ length: count }, (_, i) => start({ role: 'worker', number: i + 1, again: false }))
+  const { lines } = await begin(start({ role: 'owner', number: serves ? 1 : 0, again: false }))
+  const workers = Array.from({ length: count }, (_, i) =>
+    start({ role: 'worker', number: config.workers - count + i + 1, again: false }),
+  )
   const [first] = await Promise.all(workers.map(begin))
   begun = true
   const looking = setInterval(look, ASK_MS)
