@@ -9,7 +9,7 @@ import { gate, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { sample } from './books.ts'
 import { begun, type Fleet, statusOf, until, watchLive } from './fleet.ts'
-import { IS_LONG, startOnFile } from './forms.ts'
+import { startOnFile } from './forms.ts'
 import { endedOtherwise, requireBilled, startLoad, varied } from './load.ts'
 import { COUNTS, kill, partOf, partsOf, processesOf } from './parts.ts'
 
@@ -129,8 +129,8 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
 
 describe.skipIf(whyNotSeveral() !== undefined)('many processes', () => {
   test.each([
-    [8, IS_LONG ? 1_000 : 100],
-    [3, IS_LONG ? 1_000 : 200],
+    [8, 100],
+    [3, 200],
   ])(
     '%i of them carry %i streams at once to their ends',
     async (workers, count) => {
