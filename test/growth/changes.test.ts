@@ -8,6 +8,7 @@ import { ANEW, sample } from './books.ts'
 import { type Fleet, statusOf, until } from './fleet.ts'
 import { FORMS, IS_LONG } from './forms.ts'
 import { endedOtherwise, requireBilled, startLoad, varied } from './load.ts'
+import { told } from './took.ts'
 
 const stopping = stopsAfterEach()
 
@@ -96,16 +97,11 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
         expect(endedOtherwise(await ended.stop(), '401')).toEqual([])
         expect(await refused(revoked.secret)).toBe(true)
       }
-      told(slowest)
+      told(`${form.name}: refused everywhere after it was revoked, at most`, slowest, IS_LONG ? 1_000 : undefined)
       const tally = await load.stop()
       expect(endedOtherwise(tally)).toEqual([])
       requireBilled(tally, await fleet.books())
     },
     120_000,
   )
-
-  const told = (ms: number): void => {
-    console.info(`${form.name}: refused everywhere at most ${Math.round(ms)} ms after it was revoked`)
-    if (IS_LONG) expect(ms).toBeLessThanOrEqual(1_000)
-  }
 })
