@@ -74,9 +74,12 @@ models: { m: { provider: mine } }`,
     )
     const text = 'The quick brown fox jumps over the lazy dog; ភាសាខ្មែរ is Khmer, 数 is a number. '.repeat(20)
     const body = { model: 'm', messages: [{ role: 'user', content: text }] }
-    const answer = (await (await post('/v1/messages/count_tokens', body)).json()) as { input_tokens: number }
-    expect(answer).toEqual({ input_tokens: await countBody(body) })
-    expect(answer.input_tokens).not.toBe(Math.ceil(text.length / 4))
+    const counted = async () =>
+      ((await (await post('/v1/messages/count_tokens', body)).json()) as { input_tokens: number }).input_tokens
+    const exact = await countBody(body)
+    // A machine that is too busy to begin a thread in time is answered by an estimate.
+    await until(async () => (await counted()) === exact)
+    expect(exact).not.toBe(Math.ceil(text.length / 4))
   })
 
   test('signs for Amazon, shows itself to Google, and sends spans', async () => {
