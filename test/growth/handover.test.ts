@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
+import type { PostgresStore } from '../../src/store/postgres/open.ts'
 import { type Hook, startHook } from '../alerts/support.ts'
 import { providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, whole } from '../chaos/support/stories.ts'
@@ -10,6 +11,7 @@ import { postgresMissing } from '../support/postgres.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Node, statusOf, until, watchLive } from './fleet.ts'
+import { IS_LONG } from './forms.ts'
 import { type How, type Nodes, startNodes } from './nodes.ts'
 
 const stopping = stopsAfterEach()
@@ -147,6 +149,45 @@ describe.skipIf(postgresMissing !== undefined)('what is done once for all nodes'
     expect(idsOf(hook)).toEqual(sent)
     expect(await nodes.reading.query("SELECT 1 FROM audit WHERE action = 'alert.send'")).toHaveLength(1)
   })
+
+  // Each looks once a minute for what has become too old.
+  test.skipIf(!IS_LONG)(
+    'what is too old is removed by the node that takes over where another was killed amid it',
+    async () => {
+      const [OLD, NEW] = [6_000, 50]
+      const all = await three(
+        { retention: '1d' },
+        {
+          prepare: async (store) => {
+            await (store as PostgresStore).client.query(
+              `INSERT INTO exchanges (id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome, input)
+             SELECT 'x' || i, 'key_past', 'm', 'messages', false,
+               sluice_now() - CASE WHEN i <= $1::bigint THEN 864000000 - i ELSE 60000 END, 1, 1, 'done', 3
+             FROM generate_series(1::bigint, $2::bigint) AS i`,
+              [OLD, OLD + NEW],
+            )
+            await store.usage({ by: 'day' })
+          },
+        },
+      )
+      const { nodes, keeper } = all
+      const sums = () => nodes.reading.query('SELECT day, requests, input FROM usage_days ORDER BY day')
+      const left = async (): Promise<number> =>
+        (await nodes.reading.query<{ n: number }>("SELECT count(*) AS n FROM exchanges WHERE key_id = 'key_past'"))[0]
+          ?.n ?? 0
+      const before = await sums()
+      const killed = await keeper()
+      await until(async () => (await left()) < OLD, 120_000)
+      killed.child.kill('SIGKILL')
+      expect(await left()).toBeGreaterThan(NEW)
+      await isTakenOver(all, killed)
+      await until(async () => (await left()) === NEW, 180_000)
+      expect(await statusOf((await keeper()).ask(nodes.secret))).toBe(200)
+      expect(await left()).toBe(NEW)
+      expect(await sums()).toEqual(expect.arrayContaining(before))
+    },
+    400_000,
+  )
 })
 
 describe.skipIf(postgresMissing !== undefined)('what is changed at one node', () => {
