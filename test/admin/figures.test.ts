@@ -1,7 +1,7 @@
 // What the dashboard is told of traffic: exchanges and why they went where they went, sums, health, the live stream.
 
 import { Database } from 'bun:sqlite'
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Output } from '../../src/admin-api/contract.ts'
 import * as S from '../../src/admin-api/schema.ts'
 import { databasePath } from '../../src/config.ts'
@@ -640,5 +640,14 @@ describe('the live stream', () => {
     const stream = await watch(person)
     await desk.call('members.update', desk.admin, { id: person.member.id, role: 'member' })
     expect(await stream.next('exchange')).toBeUndefined()
+  }, 10_000)
+  test('ends where nobody can say whether the right to see it is still there', async () => {
+    const stream = await watch(await desk.join('Unknown', 'admin'))
+    const asking = spyOn(desk.server.gateway.membership, 'session').mockRejectedValue(new Error('no database'))
+    try {
+      expect(await stream.next('exchange')).toBeUndefined()
+    } finally {
+      asking.mockRestore()
+    }
   }, 10_000)
 })
