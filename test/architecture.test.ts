@@ -112,6 +112,34 @@ describe('files that import each other in a circle', () => {
   })
 })
 
+describe('one request in order', () => {
+  const named = async (): Promise<string[]> => {
+    const [, section = ''] = (await Bun.file(DOCUMENT).text()).split('## One request in order\n')
+    const [walk = ''] = section.trim().split('\n\n')
+    return Array.from(walk.matchAll(/`(app|(?:http|relay)\/[a-z-]+)`/g), ([, name]) => `${name}.ts`)
+  }
+  /** All that a file imports, and what that does. */
+  const reachedFrom = (file: string, seen = new Set<string>()): Set<string> => {
+    for (const next of imports.get(file)?.ours ?? []) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      reachedFrom(next, seen)
+    }
+    return seen
+  }
+
+  test('names files that are there, each of which one before it leads to', async () => {
+    const walk = await named()
+    expect(walk.length).toBeGreaterThan(12)
+    expect(walk.filter((file) => !imports.has(file))).toEqual([])
+    const ahead = walk.slice(1)
+    expect(ahead.filter((file, at) => !walk.slice(0, at + 1).some((one) => reachedFrom(one).has(file)))).toEqual([])
+    // Of two that follow each other, the later leads back to none of the first steps.
+    const first = new Set(walk.slice(0, 3))
+    expect(walk.slice(3).filter((file) => [...reachedFrom(file)].some((one) => first.has(one)))).toEqual([])
+  })
+})
+
 test('the picture of the house in the document is the one that the imports draw', async () => {
   const text = await Bun.file(DOCUMENT).text()
   expect(withDrawing(text, drawing(imports))).toBe(text)
