@@ -51,7 +51,7 @@ export const streamQuestion = (wire: ChatWire, model: string): Question => {
 export const agentQuestion = (model: string, stream = false): Question => ({
   wire: 'messages',
   stream,
-  body: agentConversation(model, AGENT_BYTES, stream),
+  body: agentConversation(model, AGENT_BYTES, { stream }),
 })
 
 /** The same as a client of the chat wire sends it. Nothing names the conversation but its opening. */

@@ -76,8 +76,8 @@ const turnPair = (n: number, lines: number) => {
   ]
 }
 
-/** A messages body of at least `bytes` bytes: system blocks, 40 tools with schemas, turns of text and tool results. */
-export const agentConversation = (model: string, bytes: number, stream = false): string => {
+/** A messages body of at least `bytes` bytes: system blocks, 40 tools with schemas, turns of text and tool results of `lines`. */
+export const agentConversation = (model: string, bytes: number, { stream = false, lines = 24 } = {}): string => {
   const body = {
     model,
     max_tokens: 8192,
@@ -98,12 +98,16 @@ export const agentConversation = (model: string, bytes: number, stream = false):
   }
   let size = Buffer.byteLength(JSON.stringify(body))
   for (let n = 0; size < bytes; n++) {
-    const pair = turnPair(n, 24)
+    const pair = turnPair(n, lines)
     body.messages.push(...pair)
     size += Buffer.byteLength(JSON.stringify(pair))
   }
   return JSON.stringify(body)
 }
+
+/** One of at most `bytes`, as large as a body may be: in turns as short as a small one has, it would hold too many objects. */
+export const largestConversation = (model: string, bytes: number): string =>
+  agentConversation(model, bytes - 200_000, { lines: 100 })
 
 /** The same conversation as clients of the chat wire have it: calls with their arguments as text, results as messages. */
 export const agentChat = (model: string, bytes: number): string => {

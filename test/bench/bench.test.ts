@@ -6,7 +6,8 @@ import { AGENT_BYTES } from '../../bench/cases.ts'
 import { spread } from '../../bench/figures.ts'
 import { FRAMES, streamedText, streamFrames } from '../../bench/frames.ts'
 import { createMessageReader } from '../../bench/http-message.ts'
-import { agentChat, agentConversation, withPictures } from '../../bench/requests.ts'
+import { agentChat, agentConversation, largestConversation, withPictures } from '../../bench/requests.ts'
+import { readNow } from '../../src/lib/json-reader.ts'
 import { FrameReader } from '../../src/lib/sse.ts'
 import { chatCompletions } from '../../src/wire/chat-completions/index.ts'
 import { messages } from '../../src/wire/messages/index.ts'
@@ -81,4 +82,10 @@ test.each<{ values: number[]; median: number; min: number; max: number }>([
   { values: [], median: 0, min: 0, max: 0 },
 ])('the spread of $values', ({ values, ...expected }) => {
   expect(spread(values)).toEqual(expected)
+})
+
+test('the largest conversation that is sent is let in', () => {
+  const bytes = new TextEncoder().encode(largestConversation('m', 24.9 * 1024 * 1024))
+  expect(bytes.byteLength).toBeLessThan(25 * 1024 * 1024)
+  expect(readNow(bytes).faulty).toBe(false)
 })
