@@ -9,6 +9,7 @@ import type { Key } from '../keys/key.ts'
 import { BY_LIMITS, type Ticket, UNLIMITED } from '../ledger/limits.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
 import { type Known, onceKnown } from '../lib/known.ts'
+import { free } from '../lib/memory.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openInTurns, openText } from '../relay/client-body.ts'
@@ -237,14 +238,20 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   post.tag = tagOf(post.request.headers)
   const contentType = post.request.headers.get('content-type')
   const form = CODECS[post.asked].takesForms === true && isMultipart(contentType) ? contentType : undefined
-  const still = requireStill(gateway, post)
-  if (still !== undefined) await still
-  const asSent = await (form === undefined
-    ? openInTurns(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
-    : gateway.turns(bytes.byteLength, () => openForm(bytes, form)))
-  const { outline, whole } = asSent
-  const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []
-  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, { asSent, edits }))
+  const size = bytes.byteLength
+  try {
+    const still = requireStill(gateway, post)
+    if (still !== undefined) await still
+    const asSent = await (form === undefined
+      ? openInTurns(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
+      : gateway.turns(size, () => openForm(bytes, form)))
+    const { outline, whole } = asSent
+    const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []
+    return await gateway.turns(size, () => opened(gateway, post, check, { asSent, edits }))
+  } catch (error) {
+    free(bytes)
+    throw error
+  }
 }
 
 /** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */

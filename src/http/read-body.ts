@@ -3,6 +3,7 @@
 import { kMaxLength } from 'node:buffer'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { GatewayError, invalidRequest, unavailable } from '../errors.ts'
+import { free } from '../lib/memory.ts'
 
 /** The slowest a client may send, on top of the fixed time: a body that trickles in must not hold a place for long. */
 const MIN_BYTES_PER_MS = 16
@@ -51,7 +52,8 @@ export const readBody = async (
     return bytes
   }
   const most = expandable(bytes.byteLength, limitBytes)
-  const whole = await decompressed(decompress, bytes, limitBytes).catch((error) => {
+  const unpacking = decompressed(decompress, bytes, limitBytes).finally(() => free(bytes))
+  const whole = await unpacking.catch((error) => {
     if (error instanceof GatewayError && error.code === 'payload_too_large') holding(most)
     throw error
   })

@@ -1,5 +1,7 @@
 // Bytes that are parts of others, put together where they are sent: what is held is what they are parts of.
 
+import { lend } from './memory.ts'
+
 /** Memory in which up to so many bytes are put together, again and again: new memory costs more than the copy itself. */
 const KEPT_BYTES = 1024 * 1024
 let kept: Uint8Array<ArrayBuffer> | undefined
@@ -64,6 +66,7 @@ export const bodyOf = (
 }
 
 const inParts = (pieces: readonly Uint8Array[]): ReadableStream => {
+  const sent = lend(pieces)
   const source: Bun.DirectUnderlyingSource = {
     type: 'direct',
     async pull(to) {
@@ -80,6 +83,7 @@ const inParts = (pieces: readonly Uint8Array[]): ReadableStream => {
         }
       }
       to.end()
+      sent()
     },
   }
   // The DOM's types, which stand before the runtime's, know no such source.

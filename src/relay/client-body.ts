@@ -15,6 +15,7 @@ import type { Scanning } from '../lib/json-scanner/pieces.ts'
 import { createSharedMembers, type Shared } from '../lib/json-shared.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
+import { free } from '../lib/memory.ts'
 import type { Sent } from '../lib/pieces.ts'
 import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import type { Turns } from '../lib/turns.ts'
@@ -56,6 +57,8 @@ export type ClientBody = {
    * stands in the outline: servers differ in which of the two they read, and each must read what was admitted.
    */
   edited(edits: readonly Edit[]): Sent
+  /** Gives the memory of a large one back: from then on only its size, its outline and its estimate may be asked for. */
+  free?(): void
 }
 
 /** Members that decide, and those that hold others: at some server any of them may name the model that answers. */
@@ -171,6 +174,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
       return wholeOf(body, () => bodyText(bytes), plain)
     },
     edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
+    free: () => free(bytes),
   }
 }
 
@@ -298,6 +302,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
       return wholeOf(whole, () => bodyText(bytes), true)
     },
     edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
+    free: () => free(bytes),
     ...(kept.size > 0 && { marked: { body, written: marks.written } }),
   }
 }
@@ -332,13 +337,13 @@ function* openBytes(bytes: Uint8Array<ArrayBuffer>, plain: boolean): Steps<Clien
     yield
   }
   const edited = (edits: readonly Edit[]): Sent => spliceBytesOnce(bytes, edits, ONCE)
-  return openWhole(body, { size, plain, read: () => bodyText(bytes), edited })
+  return openWhole(body, { size, plain, read: () => bodyText(bytes), edited, free: () => free(bytes) })
 }
 
-type Text = { size: number; plain: boolean; read: () => string; edited: ClientBody['edited'] }
+type Text = { size: number; plain: boolean; read: () => string } & Pick<ClientBody, 'edited' | 'free'>
 
 /** `read` gives the text, which is not held. */
-const openWhole = (body: JsonObject, { size, plain, read, edited }: Text): ClientBody => {
+const openWhole = (body: JsonObject, { size, plain, read, edited, free }: Text): ClientBody => {
   const { bytes, mayShow, said } = measured(() => weigh(body))
   return {
     size,
@@ -352,6 +357,7 @@ const openWhole = (body: JsonObject, { size, plain, read, edited }: Text): Clien
     elements: (name) => listIn(body[name]),
     whole: () => wholeOf(body, read, plain),
     edited,
+    ...(free && { free }),
   }
 }
 
@@ -439,10 +445,11 @@ export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): Cli
 
 /** The body with another estimate. What it surely takes is not counted for that. */
 export const withEstimate = (body: ClientBody, inputEstimate: number): ClientBody => {
-  const { size, contentType, outline, mayShow, member, elements, whole, edited, marked } = body
+  const { size, contentType, outline, mayShow, member, elements, whole, edited, free, marked } = body
   const sent = contentType === undefined ? {} : { contentType }
   return {
     ...{ size, ...sent, outline, inputEstimate, mayShow, member, elements, whole, edited },
+    ...(free && { free }),
     ...(marked && { marked }),
     get leastInput() {
       return body.leastInput

@@ -99,9 +99,16 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
 
 /** Nothing is asked again once a stream has begun: a long conversation must not stay in memory for as long as it runs. */
 const letGoOfPrompt = (exchange: Exchange): void => {
+  freeBody(exchange)
   exchange.body = withoutPrompt(exchange.body)
   exchange.asSent = exchange.body
   exchange.decoded = undefined
+}
+
+/** What was read of it lies about until it is collected; its bytes need not. */
+const freeBody = ({ body, asSent }: Exchange): void => {
+  body.free?.()
+  asSent.free?.()
 }
 
 /** The answer, or undefined once it is time to begin the client's stream without it. */
@@ -125,6 +132,7 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
   if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
     settleLater(relay, exchange, backgroundAnswer, { target: answer.target, lastKnown: promptOnly(exchange) })
   else await settleJson(relay, exchange, answer)
+  freeBody(exchange)
   return new Response(answer.text, { headers: answerHeaders(exchange, answer.contentType ?? 'application/json') })
 }
 
@@ -269,5 +277,6 @@ const settleError = async (relay: Relay, exchange: Exchange, error: unknown): Pr
   const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
   const metered = aborted ? promptOnly(exchange) : NO_USAGE
   await settle(relay, exchange, { outcome, metered, error: aborted ? undefined : known })
+  freeBody(exchange)
   return error
 }
