@@ -4,6 +4,7 @@
 import { isAscii } from 'node:buffer'
 import { asBuffer } from './as-buffer.ts'
 import { BACKSLASH, COLON, QUOTE, SPACE } from './json-codes.ts'
+import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
 
 /** A mark stands between two of these, which hardly any text has. */
@@ -71,8 +72,10 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   if (known !== undefined && !isPast) put(known.start, 'null', known.end)
   to += all.copy(short, to, from)
   const made = short.subarray(0, to)
+  const text = made.toString(isAscii(made) ? 'latin1' : 'utf8')
+  free(short)
   return {
-    text: made.toString(isAscii(made) ? 'latin1' : 'utf8'),
+    text,
     count,
     markIn: (text) => markIn(text, count),
     hiddenBy,

@@ -7,6 +7,7 @@ import { readNow } from './json-reader.ts'
 import type { Container, Slot } from './json-scan.ts'
 import type { Shared } from './json-shared.ts'
 import { type Member, type Read, shortOf } from './json-survey.ts'
+import { free } from './memory.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 export type Outline = {
@@ -32,7 +33,9 @@ export function* outlining(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<Ou
   const { cut, shared } = read
   let { short } = read
   if (short === undefined) {
-    short = shortOf(withoutCut(bytes, cut))
+    const left = withoutCut(bytes, cut)
+    short = shortOf(left)
+    free(left)
     yield
   }
   const { text, ascii } = short
@@ -47,7 +50,7 @@ export const outermostOf = (bytes: Uint8Array<ArrayBuffer>, { open, members }: R
 /** So few bytes are copied one by one: of many strings that are cut, most have no more between them. */
 const FEW = 32
 
-const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): Buffer => {
+const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): Buffer<ArrayBuffer> => {
   let left = bytes.length
   for (let one = 0; one < cut.length; one += 3) left -= (cut[one + 2] as number) - (cut[one + 1] as number)
   const short = Buffer.allocUnsafe(left)

@@ -2,6 +2,7 @@
 // made, nor of anything that is nearly the whole.
 
 import { isExactNumber } from './json-exact.ts'
+import { free } from './memory.ts'
 import type { Steps } from './steps.ts'
 
 /** About so many bytes are written in one step. */
@@ -138,6 +139,7 @@ class Bytes {
     if (this.#out.length - this.#at >= bytes) return
     const larger = Buffer.allocUnsafeSlow(Math.ceil((this.#at + bytes) * 1.25))
     this.#out.copy(larger, 0, 0, this.#at)
+    free(this.#out)
     this.#out = larger
   }
 }

@@ -7,6 +7,7 @@ import { isChatWire, type Operation } from '../ir/wire.ts'
 import { collectAfter } from '../lib/collect.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { writeJson } from '../lib/json-write.ts'
+import { free } from '../lib/memory.ts'
 import type { Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
 import { inTurns, type Steps } from '../lib/steps.ts'
@@ -79,11 +80,14 @@ export type StreamAnswer = {
 
 export type Answer = JsonAnswer | StreamAnswer
 
+/** `own`: memory that nothing else is in, if any. */
+type Written = { body: Sent; own?: Uint8Array<ArrayBuffer> }
+
 /**
  * The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. `cap`: the
  * output cap that is sent.
  */
-type Plan = { body: Sent; undo: Undo | undefined; cap?: number | undefined }
+type Plan = Written & { undo: Undo | undefined; cap?: number | undefined }
 
 /** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }
@@ -110,6 +114,8 @@ export const attempt = async <Made extends Answer>(
   } catch (error) {
     // An answer may be nested more deeply than it can be written again.
     throw error instanceof RangeError ? malformedAnswer(error) : error
+  } finally {
+    if (plan.own !== undefined) free(plan.own)
   }
 }
 
@@ -117,14 +123,14 @@ export const attempt = async <Made extends Answer>(
 const planIn = ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Plan | Promise<Plan> => {
   const { size } = exchange.body
   const writtenOut = ({ write, undo, cap }: Unwritten): Promise<Plan> =>
-    inTurns(write(), size, turns).then((body) => ({ body, undo, cap }))
+    inTurns(write(), size, turns).then((written) => ({ ...written, undo, cap }))
   const planned = turns(size, () => planFor(exchange, target, codec))
   if (planned instanceof Promise) return planned.then((plan) => ('write' in plan ? writtenOut(plan) : plan))
   return 'write' in planned ? writtenOut(planned) : planned
 }
 
 /** A plan of which the body is to be written yet. */
-type Unwritten = Omit<Plan, 'body'> & { write: () => Steps<Plan['body']> }
+type Unwritten = Omit<Plan, keyof Written> & { write: () => Steps<Written> }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | Unwritten => {
   // The model that was asked for has been looked at before.
@@ -150,30 +156,32 @@ const LONG_CHARS = 32 * 1024
 const VAST_CHARS = 1024 * 1024
 
 /** Where a mark has not come through whole, the request is translated again, from a body without any. */
-function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedRequest): Steps<Plan['body']> {
+function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedRequest): Steps<Written> {
   const { marked, size } = exchange.body
   if (marked === undefined) return yield* written(body, size)
   const text = JSON.stringify(body)
   yield
-  const sent = marked.written(bytesOf(text))
-  if (sent !== undefined) return sent
+  const own = bytesOf(text)
+  const sent = marked.written(own)
+  if (sent !== undefined) return { body: sent, own }
   exchange.body = withoutMarks(exchange.body)
   exchange.decoded = undefined
   return yield* written(again().body, size)
 }
 
 /** `size`: about how long it will be. */
-function* written(body: JsonObject, size: number): Steps<Plan['body']> {
+function* written(body: JsonObject, size: number): Steps<Written> {
   if (size > VAST_CHARS) {
     const bytes = yield* writeJson(body, toJson, size * 1.1)
     yield
     collectAfter(bytes.byteLength)
-    return bytes
+    return { body: bytes, own: bytes }
   }
   const text = JSON.stringify(body)
-  if (text.length < LONG_CHARS) return wellFormed(text)
+  if (text.length < LONG_CHARS) return { body: wellFormed(text) }
   yield
-  return bytesOf(text)
+  const bytes = bytesOf(text)
+  return { body: bytes, own: bytes }
 }
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => {
