@@ -171,14 +171,14 @@ const PRELUDE: Step[] = [
   },
 ]
 
-const hash = fc.constantFrom('h1', 'h2', 'h3')
+const hash = fc.constantFrom('h1', 'h1', 'h2')
 const soon = fc.integer({ min: -2, max: 40 }).map((days) => NOW + days * DAY)
-const row = fc.constantFrom('r1', 'r2', 'r3')
+const row = fc.constantFrom('r1', 'r1', 'r2')
 const step = <T>(name: string, args: fc.Arbitrary<T>, run: (world: World, args: T) => unknown): fc.Arbitrary<Step> =>
   args.map((given) => ({ name, run: (world) => run(world, given) }))
 
 /** What is kept beside keys and people: all that each function may be told. */
-const kept: fc.Arbitrary<Step> = fc.oneof(
+const kept: fc.Arbitrary<Step>[] = [
   step(
     'open session',
     fc.record({
@@ -320,7 +320,7 @@ const kept: fc.Arbitrary<Step> = fc.oneof(
   step('refused by code', fc.tuple(soon, soon, fc.option(name)), (world, [since, until, of]) =>
     world.store.insight.refused({ since, until, keyIds: of === null ? undefined : [idOf(world, 'key', of)] }),
   ),
-)
+]
 
 /** With the names of ids in place of them, and without what is drawn by lot. */
 const told = (value: unknown, { ids }: World): unknown => {
@@ -372,13 +372,14 @@ const sorted = <T>(rows: readonly T[]): T[] => rows.toSorted((a, b) => (JSON.str
 
 describe.skipIf(postgresMissing !== undefined)('both stores', () => {
   test.each([
-    ['keys, people and budgets', owned],
-    ['what is kept of them', kept],
+    ['keys, people and budgets', fc.array(owned, { minLength: 10, maxLength: 25, size: 'max' })],
+    // Each at least three times, and so some of them on what is there.
+    ['what is kept of them', fc.tuple(...kept, ...kept, ...kept)],
   ])(
     'come to the same, step by step: %s',
-    async (_, step) => {
+    async (_, drawn) => {
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25, size: 'max' }), async (steps) => {
+        fc.asyncProperty(drawn as fc.Arbitrary<Step[]>, async (steps) => {
           let now = NOW
           const worlds: World[] = []
           for (const [, { newPlace }] of STORES)
@@ -394,7 +395,7 @@ describe.skipIf(postgresMissing !== undefined)('both stores', () => {
           expect(told(await stateOf(other), other)).toEqual(told(await stateOf(one), one))
           await closeAll()
         }),
-        { numRuns: 8 },
+        { numRuns: 6, endOnFailure: true },
       )
     },
     60_000,
