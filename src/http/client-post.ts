@@ -215,8 +215,7 @@ const limitReached = (gateway: Gateway, { id }: Key, announced: number): string 
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
   const inside = gateway.open.size + gateway.arriving.count
   if (gateway.draining) return 'stopping'
-  const elsewhere = (): number => gateway.workers?.open() ?? 0
-  if (maxOpenExchanges > 0 && inside + elsewhere() >= maxOpenExchanges) return 'max_open_exchanges'
+  if (maxOpenExchanges > 0 && inside + (gateway.workers?.open() ?? 0) >= maxOpenExchanges) return 'max_open_exchanges'
   if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
     return 'max_memory'
   return inside > 0 && gateway.descriptors.short(inside) ? 'descriptors' : undefined

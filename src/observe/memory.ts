@@ -53,9 +53,10 @@ export const createMemory = (
 }
 
 /** Of so many processes that share a limit one's own, which has its part of it. */
-export const partOf = ({ past }: Memory, processes: number): Memory => ({
-  past: (limitBytes, inside, announcedBytes) => past(limitBytes / processes, inside, announcedBytes),
-})
+export const partOf = (memory: Memory, processes: number): Memory =>
+  processes === 1
+    ? memory
+    : { past: (limitBytes, inside, announcedBytes) => memory.past(limitBytes / processes, inside, announcedBytes) }
 
 /** An answer that is alone is let in up to this part of the limit. */
 const ALONE_PART = 1 / 8

@@ -118,7 +118,7 @@ const createServe = (
     const { hosts } = config.admin
     const side = isAdminDoor && (hosts.length === 0 || isAmong(hosts, host)) ? 'operators' : 'clients'
     // What those say who serve is shown by the operators' pages, and by what asks whether it is ready.
-    const workers = isOfWire(request.url) ? undefined : gateway.workers
+    const workers = gateway.workers !== undefined && !isOfWire(request.url) ? gateway.workers : undefined
     await workers?.ask()
     // Two of them, which one in front and we might each read another of.
     const response = host.includes(',') ? twoHosts(request) : await (elsewhere(request) ?? appFor(side).fetch(request))
