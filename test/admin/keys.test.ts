@@ -1,3 +1,5 @@
+// Keys as admins and members make, change and end them by the admin API.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { asObject } from '../../src/ir/json.ts'

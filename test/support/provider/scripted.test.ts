@@ -1,3 +1,5 @@
+// The scripted provider of the tests does what a script says, to the byte.
+
 import { afterEach, describe, expect, test } from 'bun:test'
 import { always, gate, inTurn, json, type Scripted, slices, sse, startScripted } from './scripted.ts'
 
