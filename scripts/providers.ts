@@ -41,6 +41,7 @@ export const providersPage = (): string =>
     `\`bun run test:servers\` (optional; it installs what it runs, at these versions) on ${seen.on}: each server itself, with a tiny model made for it that answers, thinks and calls a tool, behind the gateway by each of its wires. The official SDKs ask on chat-completions, responses and messages: a word alone is what they got, one with wires behind it what clients of those got instead.\n`,
     table(['server', 'version', 'its wire', ...CELLS.map(({ name }) => name)], seen.rows.map(seenRow)),
     `\n${CELLS.map(({ name, of }) => `**${name}**: ${of}`).join('; ')}. "told": the client is told so in the gateway's words; "left out": the server leaves it out, without a word; "as text": the server sends it within its text; "ends as end": no answer of that wire says which word ended it.`,
+    "\nTried and not among them, on the same day: ollama (its Go module is served, but had not compiled after ten minutes on two cores; no package of npm, PyPI or Debian holds the server), new-api, one-api and GoModel (the Go module proxy has none of them), and otari, of which PyPI has only clients: its last packaged form is any-llm's gateway above. That one tells nobody why the server behind it has refused, and no figures of a stream on messages.\n",
     '\n## Models\n',
     "USD per million tokens. What stands for a model of the contract answers by the neutral id too; what is empty is not known, and a built-in model's own figure then counts.\n",
     table(

@@ -153,6 +153,37 @@ export const INSTALLED: readonly Installed[] = [
     }),
   },
   {
+    name: 'any-llm',
+    title: 'any-llm gateway, before llama.cpp server',
+    // The last that is packaged; what it has become since (otari) is not.
+    version: '1.14.0',
+    python: ['any-llm-sdk[gateway,openai]==1.14.0'],
+    behind: 'llama.cpp',
+    wires: ['chat-completions', 'messages'],
+    provider: { quirks: { loose_answers: true } },
+    upstream: () => 'openai:tiny',
+    files: ({ folder, behind }) => ({
+      'config.json': JSON.stringify({
+        database_url: `sqlite:///${join(folder, 'keys.db')}`,
+        providers: { openai: { api_key: 'none', api_base: `${behind}/v1` } },
+      }),
+      // It makes its first key itself, and shows it in its log alone.
+      'serve.py': `from any_llm.gateway.auth import models
+from any_llm.gateway.services import bootstrap_service
+models.validate_api_key_format = lambda key: None
+bootstrap_service.generate_api_key = lambda: '${CREDENTIAL}'
+from any_llm.gateway.cli import cli
+cli()
+`,
+    }),
+    start: (place) => ({
+      command: [
+        ...[python(place), join(place.folder, 'serve.py'), 'serve'],
+        ...['--config', join(place.folder, 'config.json'), ...listening(place)],
+      ],
+    }),
+  },
+  {
     name: 'portkey',
     title: 'Portkey gateway, before llama.cpp server',
     version: '1.15.2',
