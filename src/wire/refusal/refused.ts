@@ -38,7 +38,8 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const lacking = lacksIn(wire, sent, error, place)
   const isApt = lacking.sightless === true || (lacking.place !== undefined && isAbout(place, lacking.place))
   const told = { ...(place && { place }), ...(isApt ? lacking : {}) }
-  return (isApt && lacking.ofSettings !== true ? undefined : names.refusedBy('plain')) ?? told
+  const isSure = place !== undefined || (isApt && lacking.ofSettings !== true)
+  return (isSure ? undefined : names.refusedBy('plain')) ?? told
 }
 
 /** The same by names alone, `surely` by those that can be nothing else; where what they name can be asked for otherwise. */

@@ -80,6 +80,13 @@ test.each(VALUES)('a value beside its member is none: %s', (message) => {
   expect(named(message)).not.toEqual(['user'])
 })
 
+test('a word of the sentence is none where a place is named', () => {
+  const { remedy, place } = refusedIn('chat-completions', sent, {
+    error: { message: 'messages[0].content: got user text' },
+  })
+  expect([remedy, place?.join('.')]).toEqual([undefined, 'messages.0.content'])
+})
+
 test('words of a sentence are no names', () => {
   for (const message of [
     'The user may not ask for that',
