@@ -33,7 +33,7 @@ import { createContinued } from './relay/adapt/continued.ts'
 import { createDetours } from './relay/adapt/detours.ts'
 import { createPictures } from './relay/adapt/pictures.ts'
 import { createRecall } from './relay/adapt/recall.ts'
-import { createAffinity } from './relay/affinity.ts'
+import { answerKey, createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background/watched.ts'
 import type { Client, Ended, Summary } from './relay/exchange.ts'
 import { createHealth, targetName } from './relay/health.ts'
@@ -186,7 +186,13 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
       log.warn('an answer could not be kept: its client cannot refer to it', { cause: String(cause) }),
     ),
     isShared: together !== undefined,
+    found({ keyId, id, account, tokens }) {
+      affinity.remember(answerKey(keyId, id), account)
+      if (tokens !== undefined) continued.remember(keyId, id, tokens)
+    },
   })
+  const continued = createContinued(async (keyId, answerId) => (await recall.placeOf(keyId, answerId))?.tokens)
+  const affinity = createAffinity(stopwatch)
   const configured = fromConfig(config)
   // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
@@ -215,8 +221,8 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
           { target, ...(trouble === 'no-money' ? {} : { upstream }) },
         ),
     ),
-    affinity: createAffinity(stopwatch),
-    continued: createContinued(async (keyId, answerId) => (await recall.placeOf(keyId, answerId))?.tokens),
+    affinity,
+    continued,
     pictures: createPictures(),
     detours: createDetours(),
     recall,

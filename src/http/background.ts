@@ -13,6 +13,7 @@ import {
   answerNotFound,
   answerNotOver,
   cancelAnswer,
+  noteLength,
   orNotFound,
   type ProviderAnswer,
   refreshAnswer,
@@ -193,9 +194,14 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
     answer: opened,
     newTap,
     client,
-    onEnd: () => {
+    async onEnd() {
       end()
-      if (tap.state !== 'open') void pollAnswer(gateway, answer)
+      if (tap.state === 'open') return
+      try {
+        if (tap.state === 'done') await noteLength(gateway, context, tap.usage)
+      } finally {
+        void pollAnswer(gateway, answer)
+      }
     },
     onProgress: () => undefined,
   })

@@ -26,8 +26,8 @@ const FIRST = { billed: { input: 4_000, cached: 1_000, output: 500 } }
 const startVendor = async () => {
   const late = gate()
   const vendor = stopping(
-    await startScripted(async ({ method, text }) => {
-      if (method === 'GET') return spoken('responses', false, FIRST)
+    await startScripted(async ({ method, path, text }) => {
+      if (method === 'GET') return spoken('responses', path.includes('stream=true'), FIRST)
       const body = JSON.parse(text)
       if (body.background === true) return { steps: [JSON.stringify({ id: 'resp_1', status: 'queued', output: [] })] }
       if (body.previous_response_id === undefined) return spoken('responses', body.stream, FIRST)
@@ -88,9 +88,9 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
     await requireUsed(fleet, id)
   })
 
-  test.skipIf(form.missing !== undefined)(
-    'know how long one is that began in the background as soon as its end was read anywhere',
-    async () => {
+  test.skipIf(form.missing !== undefined).each([['whole'], ['as a stream']])(
+    'know how long one is that began in the background as soon as its end was read anywhere: %s',
+    async (how) => {
       const { origin, late } = await startVendor()
       late.open()
       const fleet = stopping(await form.start({ providers: providersAt({ b: [origin] }) }))
@@ -99,8 +99,9 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
       expect(await begun.json()).toMatchObject({ id: 'resp_1', status: 'queued' })
       const other = fleet.at(fleet.all.length - 1)
       const headers = { authorization: `Bearer ${secret}`, connection: 'close' }
-      const read = await fetch(`${other.url}${PATHS.responses}/resp_1`, { headers })
-      expect(await read.json()).toMatchObject({ status: 'completed' })
+      const query = how === 'whole' ? '' : '?stream=true'
+      const read = await fetch(`${other.url}${PATHS.responses}/resp_1${query}`, { headers })
+      expect(await read.text()).toContain('"status":"completed"')
       const continued = await ask(other, secret, { previous_response_id: 'resp_1' }, false)
       await continued.text()
       // Whoever watches it has heard of its end.

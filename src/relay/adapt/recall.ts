@@ -39,6 +39,8 @@ type Options = {
   failed: (cause: unknown) => void
   /** See `Recall`. */
   isShared?: boolean
+  /** An answer was found that its provider keeps: whoever remembers such need not look for it again. */
+  found?: (place: Place) => void
 }
 
 const PIECE_CHARS = 64 * 1024
@@ -52,7 +54,20 @@ const AWAITED_MS = 2
 /** No answer is held for longer by a store that is away. */
 const MOST_AWAITED_MS = 2_000
 
-export const createRecall = ({ answers, bounds, turns, failed, isShared = false }: Options): Recall => {
+export const createRecall = ({
+  answers,
+  bounds,
+  turns,
+  failed,
+  isShared = false,
+  found: tell = () => undefined,
+}: Options): Recall => {
+  const find = async (keyId: string, id: string): Promise<KeptAnswer | undefined> => {
+    const answer = await answers().find(keyId, id)
+    if (answer?.place !== undefined) tell({ keyId, id, account: answer.place, tokens: answer.tokens })
+    return answer
+  }
+
   const read = async (answer: KeptAnswer, part: Part): Promise<string> => {
     const texts: string[] = []
     for (let last = AT_ONCE; last === AT_ONCE; ) {
@@ -68,7 +83,7 @@ export const createRecall = ({ answers, bounds, turns, failed, isShared = false 
     const found: KeptAnswer[] = []
     const seen = new Set<string>()
     for (let at: string | undefined = id; at !== undefined; at = found.at(-1)?.previous) {
-      const answer = seen.has(at) ? undefined : await answers().find(keyId, at)
+      const answer = seen.has(at) ? undefined : await find(keyId, at)
       if (answer === undefined || answer.place !== undefined) return undefined
       seen.add(at)
       found.push(answer)
@@ -194,9 +209,9 @@ export const createRecall = ({ answers, bounds, turns, failed, isShared = false 
       return isShared ? written.promise : undefined
     },
     flush: writePlaces,
-    placeOf: (keyId, id) => answers().find(keyId, id),
+    placeOf: find,
     async answer(keyId, id) {
-      const found = await answers().find(keyId, id)
+      const found = await find(keyId, id)
       if (found === undefined || found.place !== undefined) return undefined
       const output = await read(found, 'output')
       return splice(await read(found, 'rest'), [{ path: ['output'], value: `[${output}]` }])

@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import type { Usage } from '../../ir/usage.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
 import { answerEndpoint } from '../../provider/endpoint.ts'
 import { CODECS } from '../../wire/index.ts'
@@ -94,13 +95,16 @@ export const refreshAnswer = async (
   if (state === undefined) throw malformedAnswer()
   const watched = relay.background.watched.get(answer.exchangeId)
   if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, { state, body: read.body })
-  else if (state === 'done') await noteLength(relay, about, read.body)
+  else if (state === 'done') await noteLength(relay, about, CODECS.responses.readUsage(read.body)?.usage)
   return read
 }
 
-/** Another process watches it, and hears of its end with its next poll: who has read it here may go on from it before. */
-const noteLength = async (relay: Relay, { target, answer }: About, body: JsonObject): Promise<void> => {
-  const usage = CODECS.responses.readUsage(body)?.usage
+/** Whoever watches it hears of its end with the next poll: who has read that here may go on from it before. */
+export const noteLength = async (
+  relay: Relay,
+  { target, answer }: Pick<About, 'target' | 'answer'>,
+  usage: Usage | undefined,
+): Promise<void> => {
   if (usage === undefined) return
   const { id, keyId } = answer
   const length = lengthOf(usage)

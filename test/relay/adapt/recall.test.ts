@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
-import { ANSWER_BYTES, type AnswerStore, type Bounds } from '../../../src/ledger/kept-answers.ts'
+import { ANSWER_BYTES, type AnswerStore, type Bounds, type Place } from '../../../src/ledger/kept-answers.ts'
 import { createAnswersInMemory } from '../../../src/ledger/kept-in-memory.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
 import { createTurns } from '../../../src/lib/turns.ts'
@@ -16,8 +16,12 @@ afterEach(cleanUp)
 
 const ROOMY: Bounds = { perKey: 10_000_000, total: 100_000_000 }
 
-const recallOn = (answers: AnswerStore, bounds = ROOMY, failed: (cause: unknown) => void = () => undefined): Recall =>
-  createRecall({ answers: () => answers, bounds: () => bounds, turns: createTurns(), failed })
+const recallOn = (
+  answers: AnswerStore,
+  bounds = ROOMY,
+  failed: (cause: unknown) => void = () => undefined,
+  found: (place: Place) => void = () => undefined,
+): Recall => createRecall({ answers: () => answers, bounds: () => bounds, turns: createTurns(), failed, found })
 
 const said = (id: string): JsonObject => ({ type: 'message', id, role: 'assistant', content: [] })
 const asked = (words: string): JsonObject => ({ role: 'user', content: words })
@@ -89,6 +93,22 @@ describe.each(STORES)('%s', (_, makeStore) => {
       expect(await recall.input('other', 'resp_a')).toBeUndefined()
       expect(await recall.forget('other', 'resp_a')).toBe(false)
       expect(await isKnown(recall, 'k', continuing('a'))).toBe(true)
+    })
+  })
+
+  describe('an answer that its provider keeps', () => {
+    test('is told of as it is found, so that one look serves all that is asked of it', async () => {
+      const answers = makeStore()
+      const found: Place[] = []
+      const recall = recallOn(answers, ROOMY, undefined, (place) => void found.push(place))
+      const place = { keyId: 'k', id: 'resp_there', account: 'p/one', tokens: 700 }
+      await answers.place([place], ROOMY)
+      await keep(recall, 'k', 'here')
+      for (const name of ['there', 'here', 'nowhere'])
+        expect(await isKnown(recall, 'k', continuing(name))).toBe(name === 'here')
+      expect(found).toEqual([place])
+      expect(await isKnown(recall, 'other', continuing('there'))).toBe(false)
+      expect(found).toHaveLength(1)
     })
   })
 
