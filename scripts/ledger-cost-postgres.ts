@@ -65,7 +65,7 @@ const client = async (): Promise<void> => {
     const key = node?.cache.keys.get(ids[(i * 7919) % ids.length] ?? '')
     if (node === undefined || key === undefined) return
     const asked = ask(key, { inputEstimate: 20, outputCap: 1024, wire: 'chat-completions', stream: false })
-    const ticket = await node.limits.enter(key, asked.exchangeId)
+    const ticket = await node.limits.enter(key, asked.exchangeId, true)
     const from = performance.now()
     const reservation = await node.ledger.reserve(asked)
     waits.push(performance.now() - from)

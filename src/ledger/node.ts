@@ -102,7 +102,8 @@ export const createNodeLedger = ({
 
   /** Groups that wait for the same rows are better off together: a second one goes for more than twice as much. */
   const mayGo = (): boolean =>
-    underWay.size === 0 || (underWay.size < groups && queue.length >= Math.min(GROUP, 2 * carried))
+    underWay.size === 0 ||
+    (underWay.size < groups && node.isCrowded?.() !== true && queue.length >= Math.min(GROUP, 2 * carried))
 
   const pump = (): void => {
     turnDue = false
@@ -170,7 +171,7 @@ export const createNodeLedger = ({
     push({ ask, keep: true, mostMs: PATIENCE_MS, done, lost: nothing, late: done })
 
   /** What must be known before the request goes on. `undo` is said where it went on without the verdict. */
-  const asked = (ask: Ask, undo?: Ask): Promise<Verdict> =>
+  const asked = (ask: Ask, ...undo: readonly Ask[]): Promise<Verdict> =>
     new Promise((resolve, reject) => {
       let isOver = false
       const end = (act: () => void): void => {
@@ -188,10 +189,10 @@ export const createNodeLedger = ({
         ...{ keep: false, mostMs: VERDICT_MS, late: giveUp },
         done: (verdict) => {
           if (!isOver) end(() => resolve(verdict))
-          else if (undo !== undefined) say(undo)
+          else for (const each of undo) say(each)
         },
         lost: () => {
-          if (undo !== undefined) say(undo)
+          for (const each of undo) say(each)
           giveUp()
         },
       })
@@ -244,8 +245,14 @@ export const createNodeLedger = ({
     const ask: SharedReserve = { ...facts, keyId: key.id, keysSeen: keys.versionOf(key.id) }
     if (leastInput !== undefined) ask.leastInput = 'later'
     if (entering.delete(id)) ask.enters = true
+    // Who has left by then, for want of an answer, may have come in since.
+    const undo: Ask[] = ask.enters === true ? [{ do: 'leave', id, refund: true }] : []
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const verdict = await asked({ do: 'reserve', id, ask: { ...ask } }, { do: 'settle', id, settlement: GIVEN_BACK })
+      const verdict = await asked(
+        { do: 'reserve', id, ask: { ...ask } },
+        { do: 'settle', id, settlement: GIVEN_BACK },
+        ...undo,
+      )
       remember(key.id, verdict)
       if (verdict.error !== undefined) throw fromShared(verdict.error)
       if (verdict.reservation !== undefined) return verdict.reservation

@@ -55,6 +55,8 @@ export type SharedNode = {
    * durable. Rejects where it is not known what came of it.
    */
   carry(group: readonly Ask[]): Promise<Verdict[]>
+  /** Whether groups wait mostly for those of others: few large ones cost all of them less. */
+  isCrowded?(): boolean
 }
 
 export type SharedLedger = {

@@ -85,7 +85,10 @@ export const createNode = (store: PostgresStore): Node => {
       })
       await books.start()
       const node = counted === undefined ? books : await counted.of(books)
-      const own = createNodeLedger({ ...shared, node, timers: PROCESS_TIMERS, groups: GROUPS })
+      const own = createNodeLedger({
+        ...{ ...shared, node, timers: PROCESS_TIMERS, groups: GROUPS },
+        entersLate: counted === undefined,
+      })
       made = { own, books }
       const { heldBy, heldOf, openCount } = figures
       return { limits: own.limits, ledger: { ...own.ledger, heldBy, heldOf, openCount } }

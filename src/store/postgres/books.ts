@@ -1,5 +1,5 @@
 // The shared ledger in PostgreSQL, as one node has it. The database decides what is granted and writes what has ended, each group
-// in one statement (drizzle/postgres/*_ledger.sql); whether a request gets less, and the words of a refusal, are decided by
+// in one statement (drizzle/postgres/*_turns.sql); whether a request gets less, and the words of a refusal, are decided by
 // the figures that it tells. The parts are in ledger/; here is what of a group waits for what.
 
 import { unavailable } from '../../errors.ts'
@@ -41,8 +41,8 @@ export const createBooks = (options: BooksOptions): Books => {
   const ending = createEnding(terms, holding)
   const lease = createLease(terms, ending.lately)
   const standing = createStanding(terms)
-  const enter = createEntering(terms, lease)
-  const reserve = createReserving(terms, { holding, lease, standing })
+  const enter = createEntering(terms, holding, lease)
+  const { reserve, isCrowded } = createReserving(terms, { holding, lease, standing })
   const { narrow, progress } = createProgress(terms, holding)
   const { letGo, sweep, net } = createLeft(terms, { holding, ending, lease })
   const timers = new Set<Timer>()
@@ -52,10 +52,10 @@ export const createBooks = (options: BooksOptions): Books => {
     if (leaving.length === 0) return { ended: NOTHING_SAID, reserved: reserve(reserving) }
     if (reserving.length === 0) return { ended: ending.end(leaving), reserved: NOTHING_SAID }
     const told = Promise.withResolvers<boolean>()
-    const { params, written, alone } = ending.along(leaving)
+    const { written, alone, ...along } = ending.along(leaving)
     return {
       ended: told.promise.then((isWritten) => (isWritten ? written() : alone())),
-      reserved: reserve(reserving, { params, tell: told.resolve }),
+      reserved: reserve(reserving, { ...along, tell: told.resolve }),
     }
   }
 
@@ -120,6 +120,7 @@ export const createBooks = (options: BooksOptions): Books => {
       every(timing.netMs, () => net())
     },
     isFenced: lease.isFenced,
+    isCrowded,
     sweep,
     net,
     ...openOf(terms),

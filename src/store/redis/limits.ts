@@ -208,6 +208,7 @@ export const createLimitsElsewhere = (options: Options): LimitsElsewhere => {
       for (const [i, at] of enters.entries()) verdicts[at] = decided[i] ?? { lost: true }
       return verdicts
     },
+    isCrowded: () => books.isCrowded?.() ?? false,
     isAway: () => isAway,
     settled(keyId, tokens) {
       if (tokens <= 0) return

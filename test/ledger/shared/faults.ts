@@ -38,6 +38,7 @@ export const createLine = (): Line => {
       if (fault === 'cut-after') throw cut()
       return hang((resolve, reject) => (fault === 'slow' ? resolve(verdicts) : reject(cut())))
     },
+    isCrowded: () => line.to?.isCrowded?.() ?? false,
     heal() {
       line.fault = 'none'
       for (const { go } of hanging.splice(0)) go()

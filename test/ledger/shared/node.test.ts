@@ -4,9 +4,11 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import type { NewKey } from '../../../src/keys/key.ts'
 import type { Ticket } from '../../../src/ledger/limits.ts'
+import { createNodeLedger } from '../../../src/ledger/node.ts'
+import type { Verdict } from '../../../src/ledger/shared.ts'
 import { ACTOR, cleanUp, newPath } from '../../store/support.ts'
 import { ask, settlement } from '../support.ts'
-import { createWorld, type TestNode, type World } from './world.ts'
+import { createWorld, mortal, type TestNode, type World } from './world.ts'
 
 const worlds: World[] = []
 afterEach(async () => {
@@ -260,6 +262,41 @@ describe('a ledger that does not answer', () => {
     await world.finish()
     expect(world.owner().ledger.openCount()).toBe(0)
     expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'failed', input: null })
+  })
+
+  test('lets nobody stay in who came in with a reservation that was made too late', async () => {
+    const world = await worldOf([{ rpm: 5 }], 1)
+    const key = world.key(0)
+    const made = Promise.withResolvers<Verdict>()
+    const carried: string[] = []
+    const life = mortal()
+    let ms = 0
+    const { ledger, limits, said } = createNodeLedger({
+      node: {
+        async carry(group) {
+          const verdict = group[0]?.do === 'reserve' ? await made.promise : {}
+          carried.push(...group.map((one) => one.do))
+          return group.map(() => verdict)
+        },
+      },
+      ...{ keys: { versionOf: () => 1 }, refresh: () => undefined, clock: () => 0, prices: () => () => undefined },
+      ...{ defaults: { rpm: 0, tpm: 0, concurrency: 0 }, entersLate: true, groups: 2 },
+      ...{ timers: life.timers, stopwatch: () => ms },
+    })
+    const ticket = limits.enter(key, 'req_1', true) as Ticket
+    const refused = codeOf(ledger.reserve(ask(key, { exchangeId: 'req_1' })))
+    await Bun.sleep(0)
+    ms = 5_000
+    life.wait()
+    expect(await refused).toBe('service_unavailable')
+    ticket.refund()
+    await ledger.requireLeft(key)
+    expect(carried).toEqual(['leave', 'look'])
+    const reservation = { exchangeId: 'req_1', keyId: key.id, startedAt: 0, reserved: 1, outputCap: 1, tag: undefined }
+    made.resolve({ reservation })
+    await made.promise
+    await said()
+    expect(carried).toEqual(['leave', 'look', 'reserve', 'settle', 'leave'])
   })
 
   test('holds no answer for longer than two seconds, and hears of its end later', async () => {

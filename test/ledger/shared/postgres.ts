@@ -181,6 +181,7 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
       const ledger = createNodeLedger({
         ...{ node: line, keys: cache.keys, refresh: cache.read, clock, defaults, groups: 2 },
         prices: () => () => PRICE,
+        entersLate: options.limits === undefined,
         timers: options.timers ?? { soon: setImmediate, later: (run, ms) => setTimeout(run, ms).unref() },
         ...(options.stopwatch === undefined ? {} : { stopwatch: options.stopwatch }),
       })

@@ -9,6 +9,7 @@ import type { Held, Holding } from './held.ts'
 import { createLately } from './lately.ts'
 import type { Terms } from './options.ts'
 import { endedRow, jsonOf } from './rows.ts'
+import { type Concerned, NOTHING_BEGINS, nothingConcerned, TURN, turnParams } from './turn.ts'
 
 /** `held` undefined: this node knows nothing of it. `end` undefined: it was written before. */
 export type Ended = { id: string; held: Held | undefined; end: Omit<SettledExchange, 'leftAfter'> | undefined }
@@ -20,14 +21,16 @@ type Left = { left: string[]; refunded: string[] }
 type Ending = { ended: readonly Ended[]; leaving: Left; alone?: boolean }
 const NOBODY: Left = { left: [], refunded: [] }
 
-const LEAVE = "SELECT set_config('synchronous_commit', 'off', true), sluice_leave($1::text[], $2::text[])"
-const END = "SELECT sluice_end($1::text[], $2, $3::text[], $4::text[], '{}', '{}')"
+export const createEnding = (terms: Terms, { running, doubtful, entered }: Holding) => {
+  const { say, node, keys, clock, prices, calendar, defaults, countsTokens, onSettled, onFailure, onRefused } = terms
 
-export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
-  const { say, keys, clock, prices, calendar, defaults, countsTokens, onSettled, onFailure, onRefused } = terms
+  const sayEnding = (ending: Ending, alone = false): Promise<unknown> => {
+    const parts = { node, concerned: concernedBy(ending), ending: params(ending, alone), asking: NOTHING_BEGINS }
+    return say(TURN, turnParams(parts, defaults))
+  }
 
   const leave = async (leaving: Left): Promise<void> => {
-    await say(LEAVE, [leaving.left, leaving.refunded])
+    await sayEnding({ ended: [], leaving })
     lately.heard({ ended: [], leaving })
   }
 
@@ -49,6 +52,21 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
     return key !== undefined && isLimited(key, defaults) && countsTokens()
   }
 
+  const concernedBy = ({ ended, leaving: { left, refunded } }: Ending): Concerned => {
+    const concerned = nothingConcerned()
+    for (const { id, end } of ended) {
+      if (end === undefined || end.open.keyId === '') concerned.unknown.add(id)
+      else concerned.keys.add(end.open.keyId)
+      for (const budget of end?.open.budgets ?? []) concerned.budgets.add(budget)
+    }
+    for (const id of [...left, ...refunded]) {
+      const keyId = entered.get(id)
+      if (keyId === undefined) concerned.unknown.add(id)
+      else concerned.keys.add(keyId)
+    }
+    return concerned
+  }
+
   const params = ({ ended, leaving: { left, refunded } }: Ending, alone = false): unknown[] => {
     const rows = ended.flatMap(({ end }) => (end === undefined ? [] : [end]))
     const json = jsonOf(rows.map((end) => endedRow(end, { counted: isCounted(end.open.keyId), alone, calendar })))
@@ -58,7 +76,7 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
   /** Returns the ids of those that are written, or were before. */
   const write = async (ended: readonly Ended[], { alone = false, leaving = NOBODY } = {}): Promise<Set<string>> => {
     try {
-      await say(END, params({ ended, leaving }, alone))
+      await sayEnding({ ended, leaving }, alone)
       lately.heard({ ended, leaving, alone })
       return new Set(ended.map(({ id }) => id))
     } catch (cause) {
@@ -94,7 +112,7 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
   const end = async (asks: readonly Ask[], { ended, leaving } = endingOf(asks)): Promise<Verdict[]> => {
     if (ended.length === 0) {
       await leave(leaving)
-      return asks.map(() => ({}))
+      return heard(asks, ended, new Set())
     }
     return heard(asks, ended, await write(ended, { leaving }))
   }
@@ -104,7 +122,10 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
     const byId = new Map(ended.map((one) => [one.id, one]))
     const isWhole = ended.every(({ id }) => written.has(id))
     return asks.map((ask) => {
-      if (ask.do === 'leave') return isWhole ? {} : { lost: true }
+      if (ask.do === 'leave') {
+        if (isWhole) entered.delete(ask.id)
+        return isWhole ? {} : { lost: true }
+      }
       const one = byId.get(ask.id)
       if (one === undefined || !written.has(ask.id)) return { lost: true }
       forget(ask, one)
@@ -127,10 +148,11 @@ export const createEnding = (terms: Terms, { running, doubtful }: Holding) => {
     write,
     lately,
     end: (asks: readonly Ask[]): Promise<Verdict[]> => end(asks),
-    /** To be written with another statement, which has `params` first; or by itself where that was in the way. */
+    /** To be written with what begins, or by itself where that was in the way. */
     along(asks: readonly Ask[]) {
       const ending = endingOf(asks)
       return {
+        concerned: () => concernedBy(ending),
         params: () => params(ending),
         written() {
           lately.heard(ending)

@@ -2,10 +2,12 @@
 
 import type { AskOf, Verdict } from '../../../ledger/shared.ts'
 import { type Counted, countedIn, type EnteredRow, enteredVerdict } from '../../rows/entered.ts'
+import type { Holding } from './held.ts'
 import type { Lease } from './lease.ts'
 import type { Terms } from './options.ts'
 
-export const createEntering = ({ client, node, keys, defaults, timing }: Terms, lease: Lease) => {
+export const createEntering = (terms: Terms, { entered }: Holding, lease: Lease) => {
+  const { client, node, keys, defaults, timing } = terms
   const enter = async (asks: readonly AskOf<'enter'>[], again = true): Promise<Verdict[]> => {
     const { rpm, tpm, concurrency } = defaults
     const rows = await client.query<EnteredRow>(
@@ -19,9 +21,10 @@ export const createEntering = ({ client, node, keys, defaults, timing }: Terms, 
       return enter(asks, false)
     }
     const counted = new Map<string, Counted>()
-    return asks.map(({ keyId }, i) => {
+    return asks.map(({ id, keyId }, i) => {
       const row = rows[i]
       if (row === undefined) return { lost: true }
+      if (row.said === 'ok') entered.set(id, keyId)
       const told = countedIn(row)
       if (told !== undefined) counted.set(keyId, told)
       return enteredVerdict(row, { key: keys.get(keyId), defaults, counted: counted.get(keyId) })

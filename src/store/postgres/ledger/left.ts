@@ -69,7 +69,9 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, ending,
       }
       return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
     })
-    if (ended.length > 0) await write(ended)
+    // What came in with it leaves with it.
+    const refunded = ended.map(({ id }) => id)
+    if (ended.length > 0) await write(ended, { leaving: { left: [], refunded } })
     return ended.length
   }
 

@@ -2,10 +2,11 @@
 
 import { GatewayError, unavailable } from '../../../errors.ts'
 import { requireInForce } from '../../../keys/status.ts'
-import { admit } from '../../../ledger/admission.ts'
+import { type Admitted, admit } from '../../../ledger/admission.ts'
 import { TOKENS } from '../../../ledger/bounds.ts'
 import { mostPer } from '../../../ledger/settled.ts'
 import { type AskOf, type SharedReserve, toShared, type Verdict } from '../../../ledger/shared.ts'
+import { type Counted, countedIn, enteredVerdict } from '../../rows/entered.ts'
 import { troubleOf } from '../client.ts'
 import type { Holding } from './held.ts'
 import type { Lease } from './lease.ts'
@@ -13,34 +14,38 @@ import type { Terms } from './options.ts'
 import { jsonOf } from './rows.ts'
 import type { Standing } from './standing.ts'
 import { createNodeTags } from './tags.ts'
+import {
+  type Concerned,
+  NOTHING_ENDS,
+  nothingConcerned,
+  type Told,
+  TURN,
+  type Turn,
+  type TurnRow,
+  turnOf,
+  turnParams,
+} from './turn.ts'
 import { heldOf, LATER, lateInput, microUsdOf, reservationOf, type Wish, wishRow } from './wish.ts'
 
-type ReservedRow = {
-  at: number
-  said: string
-  reserved: number | null
-  lefts: (number | null)[]
-  helds: (number | null)[]
-}
-type Answer = ReservedRow | { said: 'refused'; cause: unknown }
+/** `entry`: what it is told by the limits of its key, where it comes in with its reservation. */
+type Granted = Told & { entry?: Verdict }
+type Answer = Granted | { said: 'refused'; cause: unknown }
 
 /** What is written with the first statement that asks for reservations; `tell`: whether it was. */
-export type Along = { params(): unknown[]; tell(isWritten: boolean): void }
+export type Along = { concerned(): Concerned; params(): unknown[]; tell(isWritten: boolean): void }
 
 /** How often a request that gets less is asked for again, where others were faster. */
 const MOST_ROUNDS = 8
 /** Between two tries after one of which nothing was heard. */
 const PAUSE_MS = 50
 
-const RESERVE = 'SELECT * FROM sluice_reserve($1, $2::text[], $3::text[], $4::text[], $5)'
-const TURN = `
-  SELECT * FROM sluice_turn($1::text[], $2, $3::text[], $4::text[], $5, $6::text[], $7::text[], $8::text[], $9)`
-
 export const createReserving = (terms: Terms, parts: { holding: Holding; lease: Lease; standing: Standing }) => {
-  const { client, node, keys, budgets, clock, prices, timing, onFailure, onRefused } = terms
+  const { client, node, keys, budgets, clock, prices, defaults, timing, onFailure, onRefused } = terms
   const { lease, standing } = parts
-  const { running, asking, doubtful } = parts.holding
+  const { running, asking, doubtful, entered } = parts.holding
   const tagOf = createNodeTags(terms)
+  /** Of the last turn most was waiting for others. */
+  let isCrowded = false
 
   const wishOf = async (id: string, asked: SharedReserve): Promise<Wish | Verdict> => {
     const key = await standing.keyOf(asked.keyId)
@@ -57,34 +62,63 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
     }
   }
 
-  const askFor = (wishes: readonly Wish[], deadlineMs: number, along?: Along): Promise<ReservedRow[]> => {
-    const ofKeys = new Set<string>()
-    const ofBudgets = new Set<string>()
-    for (const { key, counted } of wishes) {
-      ofKeys.add(key.id)
-      for (const budget of counted) ofBudgets.add(budget.id)
+  const askFor = async (wishes: readonly Wish[], deadlineMs: number, along?: Along): Promise<Turn> => {
+    const concerned = along?.concerned() ?? nothingConcerned()
+    const entering = new Set<string>()
+    for (const { key, counted, asked } of wishes) {
+      concerned.keys.add(key.id)
+      for (const budget of counted) concerned.budgets.add(budget.id)
+      if (asked.enters === true) entering.add(key.id)
     }
+    const again = wishes.some(({ tried }) => tried.length > 0)
     const rows = wishes.map((wish, i) => wishRow(wish, i + 1))
     for (const { tried, admitted } of wishes) tried.push(admitted)
-    const asked = [node, wishes.map(({ id }) => id), [...ofKeys], [...ofBudgets], jsonOf(rows)]
-    return along === undefined
-      ? client.query<ReservedRow>(RESERVE, asked, { deadlineMs })
-      : client.query<ReservedRow>(TURN, [...along.params(), ...asked], { deadlineMs })
+    const asking = [wishes.map(({ id }) => id), jsonOf(rows), again, [...entering]]
+    const turn = turnParams({ node, concerned, ending: along?.params() ?? NOTHING_ENDS, asking }, defaults)
+    const from = performance.now()
+    const [row] = await client.query<TurnRow>(TURN, turn, { deadlineMs })
+    const told = turnOf(row)
+    isCrowded = 2 * (told.waited ?? 0) > performance.now() - from
+    return told
+  }
+
+  /** What is not told of is granted as it was asked for. */
+  const answersOf = (wishes: readonly Wish[], { now = clock(), told, windows }: Turn): Answer[] => {
+    const byAt = new Map(told?.map((one) => [one.at, one]))
+    const byKey = new Map(windows?.map(([keyId, requests, tokens, ...last]) => [keyId, { requests, tokens, last }]))
+    const counted = new Map<string, Counted>()
+    return wishes.map(({ id, key, asked, admitted }, i): Answer => {
+      const answer: Granted = { at: i + 1, said: 'ok', reserved: totalOf(admitted), ...byAt.get(i + 1) }
+      const window = asked.enters === true ? byKey.get(key.id) : undefined
+      if (window === undefined) return answer
+      if (!byAt.has(i + 1)) {
+        window.requests++
+        window.last[0] = Math.floor(now / 1_000)
+      }
+      if (answer.said === 'ok') entered.set(id, key.id)
+      const { requests, tokens, last } = window
+      const row = { at: i, said: answer.said, now, requests, tokens, last_request: last[0], last_token: last[1] }
+      const { seconds = null, of_requests = null, of_tokens = null } = answer
+      const seen = countedIn({ ...row, seconds, of_requests, of_tokens })
+      if (seen !== undefined) counted.set(key.id, seen)
+      const said = isKeptOut(answer) ? answer.said : 'ok'
+      answer.entry = enteredVerdict({ ...row, said }, { key, defaults, counted: counted.get(key.id) })
+      return answer
+    })
   }
 
   /** What the database says of each; undefined where that is not known. */
   const granted = async (wishes: readonly Wish[], until: number, first?: Along): Promise<(Answer | undefined)[]> => {
     for (let along = first; ; along = undefined) {
       try {
-        const rows = await askFor(wishes, Math.max(1, until - performance.now()), along)
+        const turn = await askFor(wishes, Math.max(1, until - performance.now()), along)
         along?.tell(true)
-        if (rows[0]?.said === 'fenced') {
+        if (turn.fenced === true) {
           if (performance.now() >= until) return wishes.map(() => undefined)
           await lease.renew()
           continue
         }
-        const byAt = new Map(rows.map((row) => [row.at, row]))
-        return wishes.map((_, i) => byAt.get(i + 1))
+        return answersOf(wishes, turn)
       } catch (cause) {
         // It is written by itself: whatever was in the way is not its fault.
         along?.tell(false)
@@ -114,23 +148,30 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
       return { error: toShared(new GatewayError('internal_error', 'The gateway failed.', { retry: false })) }
     }
     if (!('at' in answer)) return lostOf(wish)
+    const verdict = await ofGranted(wish, answer, mayAsk)
+    return verdict === 'again' ? verdict : { ...answer.entry, ...verdict }
+  }
+
+  const ofGranted = async (wish: Wish, answer: Granted, mayAsk: boolean): Promise<Verdict | 'again'> => {
     if (answer.said === 'ok') return begun(wish, answer.reserved ?? 0)
     // The attempt of which nothing was heard may still be granted what this one was refused.
     if (wish.unknown) return mayAsk ? 'again' : lostOf(wish)
     if (answer.said === 'changed') return { again: 'key' }
     if (answer.said === 'dead') return ofDead(wish)
+    // Why is said by its entry.
+    if (isKeptOut(answer)) return {}
     return lessOf(wish, answer, mayAsk)
   }
 
   /** As much as is left for it, to be asked for in its turn. */
-  const lessOf = async (wish: Wish, answer: ReservedRow, mayAsk: boolean): Promise<Verdict | 'again'> => {
+  const lessOf = async (wish: Wish, { lefts = [], helds = [] }: Told, mayAsk: boolean): Promise<Verdict | 'again'> => {
     try {
-      const bounds = await standing.boundsOf(wish, answer)
+      const bounds = await standing.boundsOf(wish, { lefts, helds })
       wish.admitted = admit(bounds, lateInput(wish.asked))
-      const tokens = wish.admitted.input + wish.admitted.output
+      const tokens = totalOf(wish.admitted)
       const microUsd = microUsdOf(wish, wish.admitted)
       const isMore = bounds.some(({ left, per }) => (per === TOKENS ? tokens : microUsd) > left)
-      wish.alone = isMore ? answer.lefts : undefined
+      wish.alone = isMore ? lefts : undefined
       return mayAsk ? 'again' : { error: toShared(unavailable('is busy', { cause: 'others were faster each time' })) }
     } catch (thrown) {
       return thrown === LATER ? { again: 'least-input' } : { error: toShared(thrown) }
@@ -160,7 +201,7 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
     return { lost: true }
   }
 
-  return async (asks: readonly AskOf<'reserve'>[], along?: Along): Promise<Verdict[]> => {
+  const reserve = async (asks: readonly AskOf<'reserve'>[], along?: Along): Promise<Verdict[]> => {
     const verdicts = new Array<Verdict>(asks.length)
     let wishes: { at: number; wish: Wish }[] = []
     for (const [at, { id, ask }] of asks.entries()) {
@@ -195,7 +236,12 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
     }
     return verdicts
   }
+  return { reserve, isCrowded: () => isCrowded }
 }
+
+const totalOf = ({ input, output }: Admitted): number => input + output
+
+const isKeptOut = ({ said }: Told): boolean => said === 'limited' || said === 'busy'
 
 const asVerdict = async <T>(deciding: Promise<T>): Promise<T | Verdict> => {
   try {

@@ -37,7 +37,7 @@ export const wishRow = (wish: Wish, at: number): object => {
     ...{ stream: asked.stream, started_at: startedAt, input_estimate: toCount(asked.inputEstimate), tag },
     ...{ reserved: admitted.input + admitted.output, reserved_micro_usd: microUsdOf(wish, admitted), alone },
     ...(counted.length === 0 ? {} : namedOf(counted)),
-    ...{ address: asked.address, pictures: picturesText(asked.pictures) },
+    ...{ address: asked.address, pictures: picturesText(asked.pictures), enters: asked.enters },
   }
 }
 
