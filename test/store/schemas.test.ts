@@ -35,7 +35,6 @@ const OTHER_INDEXES: Record<string, string> = {
   exchanges_model: '(model, row)',
   exchanges_not_done: "(outcome, row) where outcome <> 'done'",
   exchanges_not_summed: '(row) where NOT summed',
-  exchanges_started: 'brin (started_at)',
   refusals_key: '(key_id, row)',
   reservations_id: 'unique (id)',
   reservations_node: '(node)',

@@ -15,6 +15,7 @@ import life from '../../../drizzle/postgres/0011_life.sql' with { type: 'text' }
 import crashesAndOutages from '../../../drizzle/postgres/0012_crashes_and_outages.sql' with { type: 'text' }
 import capture from '../../../drizzle/postgres/0013_capture.sql' with { type: 'text' }
 import turns from '../../../drizzle/postgres/0014_turns.sql' with { type: 'text' }
+import withoutStarted from '../../../drizzle/postgres/0015_without_started.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0012_crashes_and_outages', sql: crashesAndOutages },
   { name: '0013_capture', sql: capture },
   { name: '0014_turns', sql: turns },
+  { name: '0015_without_started', sql: withoutStarted },
 ]

@@ -158,8 +158,6 @@ export const exchanges = pgTable(
     index('exchanges_model').on(t.model, t.row),
     index('exchanges_not_done').on(t.outcome, t.row).where(sql`outcome <> 'done'`),
     index('exchanges_key').on(t.keyId, t.row),
-    // They are written nearly in the order of their times: an index of ranges of pages costs next to nothing.
-    index('exchanges_started').using('brin', t.startedAt).with({ pages_per_range: 32, autosummarize: true }),
     index('exchanges_not_summed').on(t.row).where(sql`NOT summed`),
   ],
 )

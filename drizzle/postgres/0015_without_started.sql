@@ -1,0 +1,1 @@
+DROP INDEX "exchanges_started";
