@@ -20,6 +20,9 @@ export type Standing = {
   look(asks: readonly AskOf<'look'>[]): Promise<Verdict[]>
 }
 
+/** A name that was changed is said by then. */
+const NAMED_MS = 1_000
+
 const NO_PRICE: Per = { input: 0, output: 0, least: 0, fees: 0 }
 
 export const createStanding = ({ client, keys, budgets, refresh, calendar }: Terms): Standing => {
@@ -30,11 +33,20 @@ export const createStanding = ({ client, keys, budgets, refresh, calendar }: Ter
     return key
   }
 
+  /** Of a storm of refusals most name the same: it is asked for once. */
+  const asked = new Map<BudgetId, Promise<string | undefined>>()
+  const nameOf = (id: BudgetId): Promise<string | undefined> => {
+    const known = asked.get(id)
+    if (known !== undefined) return known
+    const name = budgets.nameOf(id).catch(() => undefined)
+    asked.set(id, name)
+    setTimeout(() => asked.delete(id), NAMED_MS).unref()
+    return name
+  }
+
   /** For the words of a refusal, which does not wait for them where they cannot be read. */
   const namesOf = async (counted: readonly Budget[]): Promise<NameOf> => {
-    const names = await Promise.all(
-      counted.map(async ({ id }) => [id, await budgets.nameOf(id).catch(() => undefined)] as const),
-    )
+    const names = await Promise.all(counted.map(async ({ id }) => [id, await nameOf(id)] as const))
     return (budget) => names.find(([id]) => id === budget)?.[1]
   }
 
