@@ -106,7 +106,7 @@ export class Reader {
       },
     ]
     // The blocks that the provider continues from, or all blocks of a whole answer.
-    for (const block of asList(content)) {
+    for (const block of blocksIn(content)) {
       if (!isObject(block)) return [...out, ...this.fail(malformedAnswer())]
       // A placeholder for text that follows in deltas, unless the answer is complete.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
@@ -249,3 +249,7 @@ const IMPLIED = new Map<Json | undefined, JsonObject>([
   ['text_delta', { type: 'text', text: '' }],
   ['thinking_delta', { type: 'thinking', thinking: '', signature: '' }],
 ])
+
+/** Requests may have a text in the place of blocks, and some servers answer so. */
+const blocksIn = (content: unknown): readonly unknown[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)

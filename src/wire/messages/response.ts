@@ -17,7 +17,8 @@ import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  if (!Array.isArray(body.content)) throw malformedAnswer()
+  const isText = body.type === 'message' && typeof body.content === 'string'
+  if (!isText && !Array.isArray(body.content)) throw malformedAnswer()
   return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
 

@@ -894,6 +894,25 @@ describe('content in another form than the wire’s says the same, whole and as 
       ])
         expect(VENDORS[client].told(answer).said).toEqual([{ kind: 'text', text: 'so' }])
   })
+
+  test('a text in the place of blocks, of the messages wire', () => {
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: 'so',
+      stop_reason: 'end_turn',
+    }
+    for (const client of others('messages'))
+      for (const answer of [
+        whole(client, 'messages', message),
+        GATHER[client](
+          framesOf(told(client, 'messages', [{ type: 'message_start', message }, { type: 'message_stop' }]).text),
+        ),
+      ])
+        expect(VENDORS[client].told(answer).said).toEqual([{ kind: 'text', text: 'so' }])
+  })
 })
 
 describe('a citation', () => {
