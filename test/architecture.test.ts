@@ -44,7 +44,7 @@ const MUST_NOT: Record<string, RegExp> = {
 }
 
 /** Rooms of the wires that all of them share; the other folders of `wire` are wires, and none knows another. */
-const WIRE_WINGS = ['schema', 'refusal', 'tools']
+const WIRE_WINGS = ['schema', 'refusal', 'settings', 'tools', 'turns']
 
 /** The wire that a file is of. */
 const wireOf = (path: string): string | undefined => {

@@ -17,7 +17,7 @@ import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { needsStopping } from '../wire/stops.ts'
+import { needsStopping } from '../wire/settings/stops.ts'
 import { droppedBetas } from './adapt/betas.ts'
 import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from './adapt/other-form.ts'
 import { imagesAsked } from './adapt/pictures.ts'

@@ -3,7 +3,7 @@
 
 import { asList, asText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { OutputText } from '../lib/output-text.ts'
-import { sniffMediaType } from '../wire/data-url.ts'
+import { sniffMediaType } from '../wire/turns/data-url.ts'
 import { tokenize } from './tokenizer.ts'
 
 const BYTES_PER_TOKEN = 4

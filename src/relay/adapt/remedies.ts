@@ -3,10 +3,10 @@
 
 import type { GatewayError, Remedy } from '../../errors.ts'
 import type { Quirks } from '../../ir/quirks.ts'
-import { EFFORTS } from '../../wire/effort.ts'
 import { CODECS } from '../../wire/index.ts'
 import { placesOf } from '../../wire/refusal/member-path.ts'
 import { isHint } from '../../wire/refusal/wishes.ts'
+import { EFFORTS } from '../../wire/settings/effort.ts'
 import type { ClientRequest } from '../exchange.ts'
 import type { Target } from '../target.ts'
 import { quirksOf } from '../translate.ts'

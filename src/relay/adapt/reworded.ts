@@ -3,7 +3,7 @@
 import { placed, placeOf } from '../../ir/place.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { JSON_ONLY } from '../../wire/json-mode.ts'
+import { JSON_ONLY } from '../../wire/settings/json-mode.ts'
 
 export const reworded = (request: ChatRequest, { noSystem, saysJson }: Quirks): ChatRequest => {
   const asking = saysJson === true ? sayingJson(request) : request

@@ -14,9 +14,9 @@ import {
 } from '../../ir/json.ts'
 import type { AssistantPart, ContentPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
-import { decodeBreakpoint } from '../breakpoint.ts'
-import { isPicture } from '../drawn.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
+import { decodeBreakpoint } from '../turns/breakpoint.ts'
+import { isPicture } from '../turns/drawn.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { decodeContent } from './parts.ts'
 

@@ -10,10 +10,10 @@ import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import { parseBounded } from '../../lib/json-reader.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
+import { picturesIn } from '../turns/drawn.ts'
 import { decodeCitations, decodeLogprobs, decodeSources, namesSources, placedIn } from './annotations.ts'
 import {
   callIn,

@@ -5,8 +5,8 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { DocumentPart, ImagePart, Source } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
-import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
+import { parseDataUrl, sniffMediaType } from '../turns/data-url.ts'
 
 /** `file`: the members of a `file`, or of an `input_file` of the responses wire, at `path`. */
 export const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart => {

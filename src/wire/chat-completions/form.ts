@@ -3,10 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OutputFormat } from '../../ir/request.ts'
-import { isFormless } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema/form.ts'
 import { withinGrammar } from '../schema/limits.ts'
+import { isFormless } from '../settings/json-mode.ts'
 import type { Outgoing } from './outgoing.ts'
 import { rooted } from './tools.ts'
 

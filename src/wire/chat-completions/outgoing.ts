@@ -3,9 +3,9 @@
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
-import { type PathOf, pathsOf } from '../client-path.ts'
 import { memberName } from '../refusal/member-names.ts'
 import type { ThoughtMember } from '../seal.ts'
+import { type PathOf, pathsOf } from '../turns/client-path.ts'
 import { sentCallId } from './call-ids.ts'
 import { type ToolNames, toolNames } from './names.ts'
 

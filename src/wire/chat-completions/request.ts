@@ -5,9 +5,6 @@ import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
-import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../effort.ts'
-import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
-import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
   optionalBoolean,
@@ -21,11 +18,14 @@ import {
 } from '../read.ts'
 import { removeRefused } from '../refusal/opaque-member.ts'
 import { noTools, nothingToRead } from '../refusal/refusals.ts'
-import { withSaid } from '../said.ts'
+import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../settings/effort.ts'
+import { isFormless, JSON_ONLY, jsonBySchema } from '../settings/json-mode.ts'
 import { forcesCall } from '../tools/choice.ts'
 import { pairEmptyIds } from '../tools/empty-ids.ts'
 import { withFoundNames, withToolsFor } from '../tools/list.ts'
 import { SEARCH_MEMBER } from '../tools/web-search.ts'
+import { CONTINUE, prefilledTurn } from '../turns/prefill.ts'
+import { withSaid } from '../turns/said.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'

@@ -6,9 +6,9 @@ import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Asked, Undo } from '../codec.ts'
-import { isPicture, picturesIn } from '../drawn.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
+import { isPicture, picturesIn } from '../turns/drawn.ts'
 import {
   decodeCitations,
   decodeLogprobs,

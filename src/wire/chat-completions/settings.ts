@@ -3,10 +3,10 @@
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
-import { effortOf, leastThought } from '../effort.ts'
 import { leaveOut, SHARED } from '../refusal/opaque-member.ts'
-import { withoutDefaults } from '../sampling.ts'
-import { stopInGateway, stopsInGateway } from '../stops.ts'
+import { effortOf, leastThought } from '../settings/effort.ts'
+import { withoutDefaults } from '../settings/sampling.ts'
+import { stopInGateway, stopsInGateway } from '../settings/stops.ts'
 import { SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 

@@ -15,8 +15,8 @@ import type {
 import { placed } from '../../ir/place.ts'
 import { optionalString, readName, readObject, readString } from '../read.ts'
 import { taggedThought } from '../seal.ts'
-import { SEALED_ADVICE, summaryText } from '../summary.ts'
 import { isEmptyInput } from '../tools/call-input.ts'
+import { SEALED_ADVICE, summaryText } from '../turns/summary.ts'
 import { cacheOf, decodeReadable, decodeText } from './decode-content.ts'
 import type { Collected } from './extras.ts'
 

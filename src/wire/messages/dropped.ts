@@ -2,8 +2,8 @@
 
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest } from '../../ir/request.ts'
-import { pathsOf } from '../client-path.ts'
 import { memberName } from '../refusal/member-names.ts'
+import { pathsOf } from '../turns/client-path.ts'
 
 export type Dropped = {
   paths: Set<string>

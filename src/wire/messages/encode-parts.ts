@@ -14,10 +14,10 @@ import type {
   ToolResultPart,
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
-import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { foreignFile, textForImage } from '../refusal/refusals.ts'
 import { INVALID_IMAGE } from '../refusal/unreadable.ts'
 import { isMadeSearch } from '../tools/search-calls.ts'
+import { decodeText, parseDataUrl, sniffMediaType } from '../turns/data-url.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'

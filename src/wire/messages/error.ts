@@ -2,13 +2,13 @@
 
 import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
 import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
-import { EFFORTS } from '../effort.ts'
 import { withRefusal } from '../refusal/body.ts'
 import { retryDelay } from '../refusal/delay.ts'
 import { classOfCode, membersOf, messageIn, statusIn } from '../refusal/error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../refusal/failure.ts'
 import { overlong } from '../refusal/overlong.ts'
 import { unreadable } from '../refusal/unreadable.ts'
+import { EFFORTS } from '../settings/effort.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
 export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)

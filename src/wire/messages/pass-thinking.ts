@@ -5,7 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { Effort } from '../../ir/request.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
-import { effortFor, nearestEffort } from '../effort.ts'
+import { effortFor, nearestEffort } from '../settings/effort.ts'
 import { BUDGETS, budgetFor, isEffort, lacksThought, MIN_BUDGET } from './reasoning.ts'
 
 /** What the provider gets of the conversation. `isShorter`: thoughts of other providers are left out of it. */

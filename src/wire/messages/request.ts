@@ -19,10 +19,10 @@ import {
   readString,
 } from '../read.ts'
 import { leaveOut, removeRefused } from '../refusal/opaque-member.ts'
-import { withSaid } from '../said.ts'
 import { pairEmptyIds } from '../tools/empty-ids.ts'
 import { withFoundNames, withOptionalTools, withToolsFor } from '../tools/list.ts'
 import { MOST_CALLS, searchFor } from '../tools/web-search.ts'
+import { withSaid } from '../turns/said.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'

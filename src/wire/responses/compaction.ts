@@ -5,7 +5,7 @@ import type { ChatEvent } from '../../ir/event.ts'
 import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, UserPart } from '../../ir/part.ts'
 import { SEAL_PREFIX } from '../seal.ts'
-import { summaryText } from '../summary.ts'
+import { summaryText } from '../turns/summary.ts'
 import { bareId } from './names.ts'
 
 /** What the model is asked in place of the trigger. */

@@ -5,10 +5,10 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ContentPart, DocumentPart, ImagePart, Source } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
-import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
-import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile, textForImage } from '../refusal/refusals.ts'
+import { decodeBreakpoint, encodeBreakpoint } from '../turns/breakpoint.ts'
+import { parseDataUrl, sniffMediaType } from '../turns/data-url.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /**

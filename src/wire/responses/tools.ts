@@ -13,7 +13,6 @@ import type {
   Tool,
   ToolChoice,
 } from '../../ir/request.ts'
-import { dropMark } from '../breakpoint.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusal/refusals.ts'
 import { isClosed, objectRoot } from '../schema/object.ts'
@@ -22,6 +21,7 @@ import { choiceKey, choicesOf } from '../tools/choice.ts'
 import { schemaMember } from '../tools/list.ts'
 import { flatFormat } from '../tools/text-tool.ts'
 import { isSearchType, SEARCH, searchFor } from '../tools/web-search.ts'
+import { dropMark } from '../turns/breakpoint.ts'
 import { CLIENT_MEMBERS, type ClientTools, clientTool, toFunction } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'

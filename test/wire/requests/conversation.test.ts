@@ -3,7 +3,7 @@
 import { describe, expect } from 'bun:test'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES } from '../../../src/ir/wire.ts'
-import { CONTINUE } from '../../../src/wire/prefill.ts'
+import { CONTINUE } from '../../../src/wire/turns/prefill.ts'
 import { type Crossing, chat, definition, plainTool, said, translates, user } from './support.ts'
 
 const cited = {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
-import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
+import { JSON_ONLY } from '../../../src/wire/settings/json-mode.ts'
 import { type Crossing, chat, chatTool, closed, HI, said, translates } from './support.ts'
 
 const call = (name: string): JsonObject => ({ type: 'function', function: { name, arguments: '{}' } })

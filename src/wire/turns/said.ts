@@ -1,14 +1,14 @@
 // What a vendor's own items and blocks say: the results of tools that ran there, as text and pictures, for the providers of
 // other wires. Only what is sealed for that vendor is lost to them.
 
-import type { Json, JsonObject } from '../ir/json.ts'
-import type { ContentPart, DocumentPart, ImagePart, OpaquePart, UserPart } from '../ir/part.ts'
-import { placed, placeOf } from '../ir/place.ts'
-import type { ChatRequest, Turn } from '../ir/request.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
+import type { ContentPart, DocumentPart, ImagePart, OpaquePart, UserPart } from '../../ir/part.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import type { ChatRequest, Turn } from '../../ir/request.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import { given } from '../read.ts'
+import { withOwnSearches } from '../tools/search-calls.ts'
 import { parseDataUrl, sniffMediaType } from './data-url.ts'
-import { given } from './read.ts'
-import { withOwnSearches } from './tools/search-calls.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 

@@ -1,6 +1,6 @@
 // Sampling parameters with the vendors' defaults: leaving them out changes nothing, so they need not be listed.
 
-import type { Sampling } from '../ir/request.ts'
+import type { Sampling } from '../../ir/request.ts'
 
 const DEFAULTS: Sampling = { temperature: 1, topP: 1, frequencyPenalty: 0, presencePenalty: 0 }
 

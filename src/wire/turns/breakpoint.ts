@@ -1,10 +1,10 @@
 // Cache markers on vendor_b's wires, which have explicit breakpoints: decoded from its clients, and encoded for it.
 
-import { isObject, type JsonObject } from '../ir/json.ts'
-import type { CacheMark } from '../ir/part.ts'
-import { placed, placeOf } from '../ir/place.ts'
-import type { Quirks } from '../ir/quirks.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { CacheMark } from '../../ir/part.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import type { Quirks } from '../../ir/quirks.ts'
+import type { ChatWire } from '../../ir/wire.ts'
 
 /**
  * A part's marker: a breakpoint or the messages wire's `cache_control`, which clients of several vendors send here, too.

@@ -1,10 +1,10 @@
 // Stop sequences: the gateway holds every translated answer to them itself (ir/stop-at.ts), as some servers leave the word in
 // the text, or lose it on the way.
 
-import type { JsonObject } from '../ir/json.ts'
-import type { Quirks } from '../ir/quirks.ts'
-import type { Undo } from './codec.ts'
-import { given } from './read.ts'
+import type { JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
+import type { Undo } from '../codec.ts'
+import { given } from '../read.ts'
 
 /** Bounds on the search, which is made in every delta: how many stop sequences, and of how many characters. */
 const MAX_STOPS = 16

@@ -1,7 +1,7 @@
 // A conversation that ends with an assistant turn. On the messages wire that is a prefill: the model continues it, and the
 // client prepends it to the answer. On the other wires it is a finished turn.
 
-import type { ChatRequest, Turn } from '../ir/request.ts'
+import type { ChatRequest, Turn } from '../../ir/request.ts'
 
 export const CONTINUE =
   'Go on with your last message from the very character where it ends. Give only what comes next, without a word about it.'

@@ -1,9 +1,9 @@
 // Markers of prompt caches on their way to vendor_b: as explicit breakpoints for a model that needs them, else listed.
 
 import { expect, test } from 'bun:test'
-import type { JsonObject } from '../../src/ir/json.ts'
-import type { ChatWire } from '../../src/ir/wire.ts'
-import { CHAT_CODECS } from '../../src/wire/index.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { ChatWire } from '../../../src/ir/wire.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
 
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) } })
 const BODY: JsonObject = {

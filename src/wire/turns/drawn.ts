@@ -1,11 +1,11 @@
 // Pictures that a model has drawn within an answer. Aggregators of the chat-completions wire give them beside the text
 // (`images`) or among the content, vendor_b as items of a tool of its own; the messages wire has no word for them.
 
-import type { ChatEvent } from '../ir/event.ts'
-import { asList, asObject, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
-import type { AssistantPart, OpaquePart } from '../ir/part.ts'
-import type { ChatWire } from '../ir/wire.ts'
-import { digest } from '../lib/digest.ts'
+import type { ChatEvent } from '../../ir/event.ts'
+import { asList, asObject, filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, OpaquePart } from '../../ir/part.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+import { digest } from '../../lib/digest.ts'
 import { parseDataUrl } from './data-url.ts'
 
 const TYPES = new Set<Json | undefined>(['image_url', 'image', 'output_image'])

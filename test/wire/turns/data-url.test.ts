@@ -1,8 +1,8 @@
 // Images and documents as data URLs and base64, in all the ways clients write them, sent to each provider.
 
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from '../../src/ir/json.ts'
-import { CHAT_CODECS } from '../../src/wire/index.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEA+/8='
 const PDF = Buffer.from('%PDF-1.4 trailer').toString('base64')

@@ -1,8 +1,8 @@
 // Reasoning effort: the values of vendor_b's wires, and what a request's settings become in them.
 
-import type { Quirks } from '../ir/quirks.ts'
-import type { Effort, Reasoning } from '../ir/request.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import type { Quirks } from '../../ir/quirks.ts'
+import type { Effort, Reasoning } from '../../ir/request.ts'
+import type { ChatWire } from '../../ir/wire.ts'
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 

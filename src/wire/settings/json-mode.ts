@@ -1,7 +1,7 @@
 // JSON answers without a schema, asked for by an instruction: a forced tool without a schema would invite `{}`.
 
-import { isObject, type JsonObject } from '../ir/json.ts'
-import type { OutputFormat } from '../ir/request.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { OutputFormat } from '../../ir/request.ts'
 
 export const JSON_ONLY =
   'Give your whole answer as one JSON object and nothing else: no words before or after it and no code fence around it.'
