@@ -132,14 +132,27 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
   test.each([
     ['a clean end', (): Script => ({ headers: SSE, steps: [story.begin, words(story, 3)] })],
     ['half a frame', (): Script => ({ headers: SSE, steps: [story.begin, words(story, 3), 'data: {"typ'] })],
-    ['broken JSON', (): Script => ({ ...streamed(story), steps: [story.begin, 'data: {"typ\n\n', story.end] })],
-    ['JSON that is no event', (): Script => ({ ...streamed(story), steps: [story.begin, 'data: 7\n\n', story.end] })],
+    [
+      'broken JSON',
+      (): Script => ({ headers: SSE, steps: [story.begin, words(story, 1), 'data: {"typ\n\n', story.end] }),
+    ],
+    [
+      'JSON that is no event',
+      (): Script => ({ headers: SSE, steps: [story.begin, words(story, 1), 'data: 7\n\n', story.end] }),
+    ],
   ])('a stream that goes on with %s ends with an error frame', async (_, plays) => {
     script = plays()
     const response = await gateway.post(story.path, story.request(true))
     expect(response.status).toBe(200)
     const text = await response.text()
     expectBroken(text)
+  })
+
+  test('a stream that is broken by what comes with its beginning has not begun for its client', async () => {
+    script = { headers: SSE, steps: [`${story.begin}data: {"typ\n\n${story.end}`] }
+    const response = await gateway.post(story.path, story.request(true))
+    expect(response.status).toBe(502)
+    expect(response.headers.get('x-gateway-error-code')).toBe('upstream_error')
   })
 
   test('what follows the terminal event of a stream is not waited for', async () => {
