@@ -1,6 +1,6 @@
 // What is on this machine is reached without the environment's proxy, which would look for it on the proxy's machine.
 
-const LOOPBACK = 'localhost,127.0.0.1,::1'
+const LOOPBACK = 'localhost,127.0.0.0/8,::1'
 
 /** Adds this machine to the names that `fetch` asks no proxy for. */
 export const reachLoopback = (env: NodeJS.ProcessEnv): void => {

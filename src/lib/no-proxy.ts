@@ -13,9 +13,9 @@ export const isKeptFromProxy = (
 
 const matches = (entry: string, host: string, port: string): boolean => {
   const name = entry.replace(/^\*?\./, '')
-  return (
-    entry === '*' || [host, `${host}:${port}`].some((full) => `.${full}`.endsWith(`.${name}`)) || holds(entry, host)
-  )
+  // URLs have brackets around some addresses, which entries need not have.
+  const names = [host, `${host}:${port}`, host.replace(/^\[(.*)\]$/, '$1')]
+  return entry === '*' || names.some((full) => `.${full}`.endsWith(`.${name}`)) || holds(entry, host)
 }
 
 const IPV4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:\/(\d+))?$/

@@ -41,5 +41,5 @@ export const unspokenProxy = (url: URL, env: Env = process.env): { name: string;
   return undefined
 }
 
-/** What stands on this machine, which no proxy is asked for. */
+/** What no proxy is asked for, whatever the environment says: `cli/loopback.ts` adds it to what is kept from them. */
 export const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
