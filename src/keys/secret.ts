@@ -4,6 +4,8 @@ import { GatewayError } from '../errors.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'sk-sl-'
+/** What tokens of the admin API begin with. */
+export const TOKEN_PREFIX = 'sl-admin-'
 const LENGTH = 43
 /** The largest multiple of 62 a byte can count to: bytes from there on would favour some characters. */
 const FAIR = 248
@@ -21,14 +23,14 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
-/** `sk-sl-` and 43 base62 characters: 256 bits. */
-export const makeSecret = (): string => PREFIX + randomBase62(LENGTH)
+/** A prefix and 43 base62 characters: 256 bits. */
+export const makeSecret = (prefix = PREFIX): string => prefix + randomBase62(LENGTH)
 
-/** Text with what look like secrets of ours shortened to their last four characters. */
-export const withoutSecrets = (text: string): string =>
-  text.includes(PREFIX) ? text.replace(SECRET, (secret) => `${PREFIX}…${secret.slice(-4)}`) : text
+const SHOWN = 4
+const SECRET = new RegExp(`(${PREFIX}|${TOKEN_PREFIX})[0-9A-Za-z]{${LENGTH - SHOWN}}([0-9A-Za-z]{${SHOWN}})`, 'g')
 
-const SECRET = new RegExp(`${PREFIX}[0-9A-Za-z]{${LENGTH}}`, 'g')
+/** Text with what look like keys and tokens of ours shortened to their last four characters. */
+export const withoutSecrets = (text: string): string => text.replace(SECRET, '$1…$2')
 
 /** SHA-256, hex: all that is ever stored of a secret. */
 export const hashSecret = (secret: string): string => new Bun.CryptoHasher('sha256').update(secret).digest('hex')

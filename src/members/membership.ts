@@ -3,7 +3,7 @@
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { checkLabel } from '../keys/check.ts'
 import type { Actor } from '../keys/key.ts'
-import { hashSecret, randomBase62 } from '../keys/secret.ts'
+import { hashSecret, makeSecret, randomBase62, TOKEN_PREFIX } from '../keys/secret.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import { isPlainName } from '../lib/visible.ts'
 import { type AttemptStore, createAttempts } from './attempts.ts'
@@ -28,7 +28,6 @@ import { createSessions, LEEWAY_MS, LONGEST, SESSION_DAYS, tryTo } from './sessi
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 const INVITATION_MS = 7 * DAY_MS
-const TOKEN_PREFIX = 'sl-admin-'
 /** When a token was last used is written this seldom. */
 const USED_MS = 60_000
 
@@ -244,7 +243,7 @@ export const createMembership = ({
     async issueToken(typed, expiresAt, by) {
       const label = typed.trim()
       checkLabel(label, 'token')
-      const secret = TOKEN_PREFIX + randomBase62(43)
+      const secret = makeSecret(TOKEN_PREFIX)
       const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
       return { token: await tokens.add(made, { kind: 'member', id: by.id }), secret }
     },

@@ -370,6 +370,11 @@ describe('bytes and secrets', () => {
     expect(await ofText(`use ${secret} there`)).toBe('use sk-sl-…Last there')
   })
 
+  test('so is a token of the admin API', async () => {
+    const secret = `sl-admin-${'x'.repeat(39)}Last`
+    expect(await ofText(`TOKEN=${secret}`)).toBe('TOKEN=sl-admin-…Last')
+  })
+
   test('of a link what may let its reader in is left out', () => {
     const said = capture()
     const url = 'https://user:word@files.example/a.png?signature=abc#x'
