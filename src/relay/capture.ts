@@ -4,6 +4,7 @@
 import { unfold } from '../ir/fold.ts'
 import { asObjects, asText, isObject, type Json, type JsonObject, parseObject } from '../ir/json.ts'
 import { isChatWire } from '../ir/wire.ts'
+import { bytesOfBase64 } from '../lib/base64.ts'
 import type { Frame } from '../lib/sse.ts'
 import { pieceOf } from '../wire/audio/tap.ts'
 import type { ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../wire/codec.ts'
@@ -180,13 +181,11 @@ const ofPieces = (said: Said, { wire }: PassCodec): Listener => ({
     if (body === undefined) return
     const type = asText(body.type) || (event ?? '')
     if (wire === 'images' && type.endsWith('.completed')) said.made(pictureIn(body, body))
-    else if (type.startsWith('speech.audio')) said.came('audio', undefined, bytesIn(asText(body.audio ?? body.delta)))
+    else if (type.startsWith('speech.audio'))
+      said.came('audio', undefined, bytesOfBase64(asText(body.audio ?? body.delta)))
     else if (wire === 'audio') said.heard(0, [{ type: 'text-delta', part: 0, text: pieceOf(body) }])
   },
 })
-
-/** Of base64. */
-const bytesIn = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
 
 /** The source of what is no text. */
 export const bytesHeard = (said: Said, source: Source, mediaType: string | undefined): Source => {

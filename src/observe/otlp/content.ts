@@ -7,6 +7,7 @@ import type { AssistantPart, Source, UserPart } from '../../ir/part.ts'
 import type { Turn } from '../../ir/request.ts'
 import { withoutSecrets } from '../../keys/secret.ts'
 import type { Outcome } from '../../ledger/ledger.ts'
+import { bytesOfBase64 } from '../../lib/base64.ts'
 import type { Modality, Said, Told } from '../../relay/trace.ts'
 
 const APART = 'gen_ai.system_instructions'
@@ -128,10 +129,11 @@ const LONG_RUN = /(?<![\w+/-])[\w+/-]{256,}={0,2}/g
 
 const withoutBytes = (text: string): string =>
   text
-    .replace(DATA_URL, (_, type: string | undefined, data: string) => `[${type ?? 'base64'}, ${bytesOf(data)} bytes]`)
-    .replace(LONG_RUN, (run) => `[base64, ${bytesOf(run)} bytes]`)
-
-const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
+    .replace(
+      DATA_URL,
+      (_, type: string | undefined, data: string) => `[${type ?? 'base64'}, ${bytesOfBase64(data)} bytes]`,
+    )
+    .replace(LONG_RUN, (run) => `[base64, ${bytesOfBase64(run)} bytes]`)
 
 /** From the newest on, as many as there is room for; in their order. */
 const latest = (turns: readonly Turn[], room: Room): Message[] => {
@@ -205,7 +207,7 @@ const fileOf = (modality: Modality, mediaType: string | undefined, bytes: number
 const sourceOf = (source: Source, modality: Modality, room: Room): Part => {
   switch (source.kind) {
     case 'base64':
-      return fileOf(modality, source.mediaType, bytesOf(source.data))
+      return fileOf(modality, source.mediaType, bytesOfBase64(source.data))
     case 'url':
       return { type: 'uri', modality, uri: room.fit(withoutQuery(source.url)) }
     case 'file':
