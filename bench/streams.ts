@@ -58,9 +58,9 @@ const connect = async (port: number, reading: Reading, lost: (why: string) => vo
 }
 
 const microseconds = (): number => Bun.nanoseconds() / 1000
-export const quantile = (sorted: number[], q: number): number =>
+const quantile = (sorted: number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0
-export const ascending = (values: number[]): number[] => values.sort((a, b) => a - b)
+const ascending = (values: number[]): number[] => values.sort((a, b) => a - b)
 
 const refuse = (head: string): string | undefined =>
   head.startsWith('HTTP/1.1 200 ') ? undefined : `200 expected, found ${head.slice(0, 400)}`

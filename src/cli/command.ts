@@ -92,7 +92,7 @@ const strictWords = (words: string[], args: ArgsDef, meant?: string): string[] =
   return [...written, '--', ...positional]
 }
 
-/** A number is not meant by a word. */
+/** A word is not meant for a port. */
 const mayBe = (flag: ArgDef | undefined, word: string): boolean =>
   flag === undefined || !('valueHint' in flag) || flag.valueHint !== 'PORT' || /^\d+$/.test(word)
 

@@ -140,9 +140,7 @@ const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wi
 const mayName = ({ code, failover, provider: { status, trouble } = {} }: GatewayError): boolean => {
   if (trouble !== undefined) return false
   if (PLAIN.has(status) && code === 'invalid_request') return true
-  return (
-    code === 'upstream_error' && (OTHERS.has(status) || (UNTOLD.has(status) ? true : PLAIN.has(status) && !failover))
-  )
+  return code === 'upstream_error' && (OTHERS.has(status) || UNTOLD.has(status) || (PLAIN.has(status) && !failover))
 }
 
 /** Of an answer that begins with an error some servers tell neither a status nor a class. */

@@ -73,6 +73,3 @@ export const startHousekeeping = async ({
     },
   }
 }
-
-/** Of a process that has no others beside it. */
-export const ALONE: Pick<Housekeeping, 'isMine'> = { isMine: () => true }

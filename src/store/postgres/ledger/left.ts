@@ -62,9 +62,8 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, ending,
     const unheard = rows.filter(({ id }) => !running.has(id) && !asking.has(id))
     const ended = unheard.map((row): Ended => {
       const { usage, ...open } = leftOpenOf(row)
-      const known = Object.keys(usage).length > 0 ? usage : {}
       const settlement: Settlement = {
-        ...{ outcome: 'failed', usage: known, estimated: false, status: 503, errorCode: 'service_unavailable' },
+        ...{ outcome: 'failed', usage, estimated: false, status: 503, errorCode: 'service_unavailable' },
         ...{ attempts: 0, totalMs: 0 },
       }
       return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
