@@ -536,7 +536,8 @@ export const FileSchema = Type.Object(
     ),
     workers: Type.Optional(
       Type.Integer({
-        description: 'Processes that serve, beside one that keeps the books (default 1: one process does both)',
+        description:
+          'Processes that serve (default 1); of one or two, one keeps the books as well, beside more another does',
         minimum: 1,
         maximum: MOST_WORKERS,
       }),
