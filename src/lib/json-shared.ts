@@ -56,7 +56,8 @@ export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): Share
       if (byteLength < LEAST_BYTES || byteLength > mostBytes / 2 || !hasComeBefore(bytes)) return
       const { value, cut } = made()
       freeze(value)
-      kept.unshift({ bytes: bytes.slice(), value, cut })
+      // A buffer's own slice would share its memory.
+      kept.unshift({ bytes: new Uint8Array(bytes), value, cut })
       held += byteLength
       while (held > mostBytes) held -= kept.pop()?.bytes.byteLength ?? held
     },

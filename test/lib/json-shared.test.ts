@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test'
 import { outline } from '../../src/lib/json-outline.ts'
 import { readNow } from '../../src/lib/json-reader.ts'
 import { createSharedMembers, type SharedMembers } from '../../src/lib/json-shared.ts'
+import { free } from '../../src/lib/memory.ts'
 
 const utf8 = new TextEncoder()
 const list = (count: number, say = 'x'): { name: string; text: string }[] =>
@@ -46,6 +47,19 @@ describe('a member that comes again', () => {
     bytes.fill(0)
     expect(shared.find(same)?.value).toBe(value)
     expect(shared.find(bytes)).toBeUndefined()
+  })
+
+  test('is a copy of its own whatever kind of bytes it came in', () => {
+    const shared = createSharedMembers('tools')
+    const value = list(1_000)
+    const text = JSON.stringify(value)
+    for (let time = 0; time < 2; time++) {
+      // What is unpacked, and what came in pieces, is a buffer: one that others slice shares its memory.
+      const body = Buffer.alloc(text.length + 2, text, 'latin1')
+      shared.note(body.subarray(0, text.length), () => ({ value, cut: [] }))
+      free(body)
+    }
+    expect(shared.find(utf8.encode(text))?.bytes).toEqual(utf8.encode(text))
   })
 
   test('is forgotten before others take more memory than is set aside', () => {
