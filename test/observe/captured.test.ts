@@ -348,6 +348,22 @@ describe('an answer', () => {
     }
     expect(JSON.parse(String(said.told('done')[OUTPUT]))).toMatchObject([{ parts: [{ content: 'Second' }] }])
   })
+
+  test('has its place among the others, whatever number its provider gives it, and so many are told', () => {
+    const said = capture()
+    const texts = (): string[] =>
+      JSON.parse(String(said.told('done')[OUTPUT])).map(
+        ({ parts }: { parts: { content: string }[] }) => parts[0]?.content,
+      )
+    for (const at of [2 ** 32, 7, 0])
+      said.heard(at, [
+        { type: 'text-start', part: 0 },
+        { type: 'text-delta', part: 0, text: `at ${at}` },
+      ])
+    expect(texts()).toEqual(['at 0', 'at 7', `at ${2 ** 32}`])
+    for (let at = 0; at < 1_000; at++) said.heard(at * 3, [{ type: 'text-start', part: 0 }])
+    expect(texts().length).toBeLessThan(200)
+  })
 })
 
 describe('bytes and secrets', () => {

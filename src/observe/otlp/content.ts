@@ -21,8 +21,9 @@ const ANSWERED_BYTES = 64 * 1024
 const TEXT_BYTES = 16 * 1024
 /** What a message and a part take beside their texts, at least. */
 const FRAME_BYTES = 48
-/** Parts of one answer that are told apart. */
+/** Parts of one answer that are told apart, and answers to one request: their places are any number that a provider says. */
 const MOST_PARTS = 256
+const MOST_ANSWERS = 128
 
 type Part = { type: string; [member: string]: Json | undefined }
 type Message = { role: string; parts: Part[]; name?: string; finish_reason?: string }
@@ -32,10 +33,13 @@ export const capture = (): Said => {
   let asked: string | undefined
   let apart: string | undefined
   let cut: Cut = { messages: 0, characters: 0 }
-  let answers: Answer[] = []
-  const answerOf = (at: number): Answer => {
-    answers[at] ??= createAnswer()
-    return answers[at]
+  const answers = new Map<number, Answer>()
+  const answerOf = (at: number): Answer | undefined => {
+    const known = answers.get(at)
+    if (known !== undefined || answers.size >= MOST_ANSWERS) return known
+    const answer = createAnswer()
+    answers.set(at, answer)
+    return answer
   }
   const noteCut = ({ cut: { messages, characters } }: Room): void => {
     cut = { messages: cut.messages + messages, characters: cut.characters + characters }
@@ -59,18 +63,17 @@ export const capture = (): Said => {
       asked = JSON.stringify([message])
       noteCut(room)
     },
-    begin: () => {
-      answers = []
-    },
+    begin: () => answers.clear(),
     heard: (at, events) => {
       const answer = answerOf(at)
-      for (const event of events) answer.hear(event)
+      for (const event of events) answer?.hear(event)
     },
-    made: (parts) => answerOf(0).made(parts),
-    came: (modality, mediaType, bytes) => answerOf(0).came(modality, mediaType, bytes),
+    made: (parts) => answerOf(0)?.made(parts),
+    came: (modality, mediaType, bytes) => answerOf(0)?.came(modality, mediaType, bytes),
     told: (outcome) => {
       const room = createRoom(ANSWERED_BYTES)
-      const messages = answers.flatMap((answer) => answer?.message(room, outcome) ?? [])
+      const inOrder = [...answers].toSorted(([a], [b]) => a - b)
+      const messages = inOrder.flatMap(([, answer]) => answer.message(room, outcome))
       return {
         [APART]: apart,
         [ASKED]: asked,
