@@ -119,6 +119,7 @@ const ASKED = {
   'system within': (wire) => talk(wire, hi, said('Hi.'), { role: 'system', content: 'Be brief.' }, hi),
   twice: (wire) => talk(wire, hi, hi),
   history: (wire) => history(wire),
+  'calls alone': (wire) => history(wire),
   'long ids': (wire) => history(wire, LONG_ID),
   'result without call': (wire) => ({ ...toolsOn(wire), ...talk(wire, hi, resultOf(wire, 'call_a')) }),
   'call without result': (wire) => ({ ...toolsOn(wire), ...talk(wire, hi, called(wire, 'call_a'), hi) }),
@@ -191,6 +192,7 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   twice: (sent) => follows(sent, 'user', 'user'),
   history: (sent, words) =>
     /\bids?\b/i.test(words) ? idsIn(sent).some((id) => !/^[a-zA-Z0-9]{9}$/.test(id)) : follows(sent, 'tool', 'user'),
+  'calls alone': (sent) => turnsOf(sent).some(({ content }) => content === null),
   'long ids': (sent) => idsIn(sent).some((id) => id.length > 40),
   'cut call': (sent) =>
     callsIn(sent).some((call) => {

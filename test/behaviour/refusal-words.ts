@@ -2333,6 +2333,16 @@ const ELSEWHERE: Row[] = [
 
 /** What nobody has said yet, as far as is known: the same in words that no server's are. */
 export const NEW_WORDS: readonly Row[] = [
+  ['A', CHAT, 'several', 400, openai('Got n=2 where one answer is made.'), 'told n'],
+  ['B', CHAT, 'several', 400, openai('n must be 1'), 'told n'],
+  ['C', CHAT, 'several', 422, { detail: 'Parameter n is not supported by this engine' }, 'told n'],
+  ['D', CHAT, 'several', 400, openai('argument n out of range'), 'told n'],
+  ['A', CHAT, 'several', 400, openai('The number of completions is limited to a single one, no more.'), 'told n'],
+  ['E', CHAT, 'several', 400, openai('Only one choice can be returned.'), 'told n'],
+  ['A', M2C, 'calls alone', 400, openai('unsupported content of a message: <nil>'), 'answered'],
+  ['B', R2C, 'calls alone', 500, llama('can only concatenate str (not "NoneType") to str'), 'answered'],
+  ['C', M2C, 'calls alone', 422, { detail: 'Message 2: expected a string, found null' }, 'answered'],
+  ['D', R2C, 'calls alone', 400, openai('The assistant content is None although tools were called.'), 'answered'],
   [
     'A',
     M2C,

@@ -119,6 +119,13 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
 /** Nine letters and digits. */
 const SHORT_ID = /^[a-zA-Z0-9]{9}$/
 
+/** More answers than one, or how many. */
+const SEVERAL =
+  /\bcandidates\b|\bn value\b|'n'|\bn [=>]|\b(?:multiple|several|one|single|number of) (?:completion )?(?:choices?|completions?)\b/i
+
+/** What languages call what is not there. */
+const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
+
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
 const NOT_TAKEN = /错误|有误|无效|不支持|非法/
@@ -131,6 +138,18 @@ const CAPABILITIES: Capability[] = [
         remedy: 'json-word',
         advice: 'Ask for JSON in an instruction, too, by that word.',
       }),
+  },
+  {
+    // Where a text is wanted; the message of the model that only calls is the one that may have none.
+    called: /\bcontents?\b|\bmessages?\b|\btext\b|\bstr(?:ing)?\b/i,
+    unless: NOTHING,
+    asked: ({ wire, sent }) =>
+      wire === 'chat-completions'
+        ? at(
+            placesOf(sent, 'messages.*.content').find((place) => valueAt(sent, place) === null),
+            { remedy: 'no-null-content' },
+          )
+        : undefined,
   },
   {
     called: /\bJSON\b|\bargument|\bUnterminated string\b|\bdelimiter\b|\bunexpected end\b|\bpars(?:e|ing)\b|\bdecod/i,
@@ -213,7 +232,7 @@ const CAPABILITIES: Capability[] = [
     },
   },
   member(/\blog[- ]?prob(?:s|abilit)/i, 'logprobs', 'include', 'top_logprobs'),
-  member(/\bcandidates\b|\bn value\b|'n'|\bn [=>]|\bmultiple (?:choices|completions)\b/i, 'n'),
+  member(SEVERAL, 'n'),
   member(/\bstream(?:s|ing)?\b/i, 'stream'),
   member(/\baudio\b/i, 'audio', 'modalities'),
   setting(/\bpenalt(?:y|ies)\b/i, 'frequency_penalty', 'presence_penalty'),

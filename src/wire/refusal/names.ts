@@ -122,7 +122,7 @@ const TUPLE = /['"](?:loc|path)['"]: [([]([^()[\]\n]{1,200})[)\]]/g
 const WITHIN_PATH = /['"`](\w{1,64})['"`] (?:at|in|of|under|inside) ['"`]([\w.[\]]{1,200})['"`]/g
 /** An apostrophe opens nothing. */
 const QUOTED = /(?<!\w)'([^'\n]{1,120})'|"([^"\n]{1,120})"|`([^`\n]{1,120})`|‘([^’\n]{1,120})’|“([^”\n]{1,120})”/g
-const WORD = /[A-Za-z_][\w-]{1,63}/g
+const WORD = /[A-Za-z_][\w-]{0,63}/g
 const NAME = /^[\w.$[\]/#:-]{1,120}$/
 
 const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
@@ -156,7 +156,7 @@ const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
     const isOurs = isEnglish(line)
     for (const { 0: word, index } of line.matchAll(WORD)) {
       const isSure = isNamed(word, rest, from + index) || isMarked(word, line, index)
-      const isPlain = !isSure && Object.hasOwn(sent, word) && !plain.has(word)
+      const isPlain = !isSure && word.length > 1 && Object.hasOwn(sent, word) && !plain.has(word)
       if (!isSure && !(isPlain && (!isOurs || standsForItself(word, line, index)))) continue
       words.push(named(isSure ? 'word' : 'plain', from + index, word.length, [word]))
       if (isPlain) plain.add(word)
@@ -210,7 +210,9 @@ const isNamed = (word: string, text: string, at: number): boolean => {
   return /(?:parameter|argument|field|property|member|option|attribute|setting|input|key|keyword|name|supplied|invalid|unsupported|unknown|unrecogni[sz]ed|unexpected|for|model)(?:\(s\)|s)?:? ?\(?$/i.test(
     before,
   )
-    ? /^(?:$|[.,:;)\n]| (?:is|are|was|has|value|parameter|must|cannot|can't|should|does|in|for|at|on)\b)/.test(after)
+    ? /^(?:$|[.,:;)\n]| (?:is|are|was|has|value|parameter|must|cannot|can't|should|does|in|for|at|on|out|exceeds)\b)/.test(
+        after,
+      )
     : /(?:^|\n|[.:;] )$/.test(before) &&
         /^(?:: |=| (?:is|are|must|cannot|can't|should|does|may|isn't|requires|has|parameter|range)\b)/.test(after)
 }
