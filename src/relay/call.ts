@@ -111,5 +111,5 @@ const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayEr
 const errorIn = (text: string): unknown =>
   parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '') ?? (SAYS_NOTHING.test(text) ? undefined : text)
 
-/** Nothing, or a page, as proxies answer with. */
-const SAYS_NOTHING = /^\s*(?:$|<)/
+/** Nothing, or a page, as proxies answer with; some of them tell an error in XML. */
+const SAYS_NOTHING = /^\s*(?:$|<(?!\?xml\b|[\w:]*(?:error|fault|problem|response)))/i

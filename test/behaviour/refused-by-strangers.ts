@@ -63,6 +63,20 @@ const page = (text: string): string =>
 
 export const TO_CHAT: readonly Refusal[] = [
   [
+    'an API manager',
+    R2C,
+    'service_tier',
+    400,
+    '<error xmlns="urn:acme"><code>InvalidRequest</code><message>The field service_tier is not known.</message></error>',
+  ],
+  [
+    'an older API manager',
+    M2C,
+    'temperature',
+    400,
+    '<?xml version="1.0"?>\n<Fault><Reason>Unsupported parameter: temperature</Reason></Fault>',
+  ],
+  [
     'vLLM',
     M2C,
     'stream_options',
