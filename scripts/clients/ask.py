@@ -289,8 +289,16 @@ def langchain_openai_responses() -> Cells:
 
 def langchain_anthropic() -> Cells:
     from langchain_anthropic import ChatAnthropic
+    from langchain_core.messages import HumanMessage
 
-    return langchain_by(lambda model: ChatAnthropic(model=model, max_retries=0, max_tokens=500))
+    def made(model: str) -> ChatAnthropic:
+        return ChatAnthropic(model=model, max_retries=0, max_tokens=500)
+
+    def count() -> str:
+        found = made(MODEL).get_num_tokens_from_messages([HumanMessage(HELLO)])
+        return check(found > 0, found)
+
+    return {**langchain_by(made), "count": count}
 
 
 def pydantic_ai_by(made: Callable[[str], object]) -> Cells:
@@ -330,6 +338,20 @@ def pydantic_ai_by(made: Callable[[str], object]) -> Cells:
     }
 
 
+def counted_by(made: Callable[[str], object]) -> Cells:
+    def count() -> str:
+        import asyncio
+
+        from pydantic_ai.messages import ModelRequest
+        from pydantic_ai.models import ModelRequestParameters
+
+        turns = [ModelRequest.user_text_prompt(HELLO)]
+        found = asyncio.run(made(MODEL).count_tokens(turns, None, ModelRequestParameters())).input_tokens
+        return check(found > 0, found)
+
+    return {**pydantic_ai_by(made), "count": count}
+
+
 def pydantic_ai_chat() -> Cells:
     from pydantic_ai.models.openai import OpenAIChatModel
 
@@ -339,13 +361,13 @@ def pydantic_ai_chat() -> Cells:
 def pydantic_ai_responses() -> Cells:
     from pydantic_ai.models.openai import OpenAIResponsesModel
 
-    return pydantic_ai_by(OpenAIResponsesModel)
+    return counted_by(OpenAIResponsesModel)
 
 
 def pydantic_ai_messages() -> Cells:
     from pydantic_ai.models.anthropic import AnthropicModel
 
-    return pydantic_ai_by(AnthropicModel)
+    return counted_by(AnthropicModel)
 
 
 def inspect_by(prefix: str) -> Cells:
@@ -387,7 +409,15 @@ def inspect_by(prefix: str) -> Cells:
         schema = ResponseSchema(name="town", json_schema=json_schema(Town))
         return check(is_town(ask(HELLO, response_schema=schema).completion), "not typed")
 
-    return {**{"text": text, "tools": tool, "image": image, "typed": typed}, "error": lambda: told(lambda: ask(HELLO, NO_MODEL))}
+    def count() -> str:
+        found = asyncio.run(get_model(f"{prefix}/{MODEL}", memoize=False).count_tokens(HELLO))
+        return check(found > 0, found)
+
+    return {
+        **{"text": text, "tools": tool, "image": image, "typed": typed},
+        "error": lambda: told(lambda: ask(HELLO, NO_MODEL)),
+        **({"count": count} if prefix == "anthropic" else {}),
+    }
 
 
 def llama_index_by(made: Callable[[str], object]) -> Cells:
