@@ -37,13 +37,17 @@ const ipsFlag = (or: string) =>
 export const IPS_FLAG = ipsFlag(' (default anywhere)')
 export const IPS_CHANGE_FLAG = ipsFlag('; any for anywhere')
 
-export const CAPTURE_FLAG = {
-  capture: {
-    type: 'string',
-    valueHint: 'WHAT',
-    description: 'content: its prompts and answers go to OpenTelemetry, where that is set up; none (default)',
-  },
-} as const
+const captureFlag = (end: string) =>
+  ({
+    capture: {
+      type: 'string',
+      valueHint: 'WHAT',
+      description: `What OpenTelemetry gets, where set up: content (prompts and answers) or none${end}`,
+    },
+  }) as const
+
+export const CAPTURE_FLAG = captureFlag(' (default)')
+export const CAPTURE_CHANGE_FLAG = captureFlag('')
 
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month, or never'

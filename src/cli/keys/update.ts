@@ -17,7 +17,7 @@ import {
   readServerTools,
 } from '../read.ts'
 import {
-  CAPTURE_FLAG,
+  CAPTURE_CHANGE_FLAG,
   IPS_CHANGE_FLAG,
   LIMIT_CHANGE_FLAGS,
   RENEWS,
@@ -48,7 +48,7 @@ export const keysUpdate = command({
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...SERVER_TOOLS_FLAG,
     ...IPS_CHANGE_FLAG,
-    ...CAPTURE_FLAG,
+    ...CAPTURE_CHANGE_FLAG,
     ...BUDGET_FLAGS,
     ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
