@@ -88,47 +88,51 @@ describe.skipIf(postgresMissing !== undefined)('what is done once for all nodes'
     ])
   })
 
-  test('each cause is told once, whichever node served it and whoever looks for it at the time', async () => {
-    const hook = stopping(startHook())
-    const all = await three(telling(hook))
-    const { nodes, keeper } = all
-    const serve = async (on: readonly Node[]): Promise<void> => {
-      for (const node of on) {
-        const secret = await aKey(node)
-        for (const other of on) expect(await statusOf(other.ask(secret))).toBe(200)
+  test.skipIf(!IS_LONG)(
+    'each cause is told once, whichever node served it and whoever looks for it at the time',
+    async () => {
+      const hook = stopping(startHook())
+      const all = await three(telling(hook))
+      const { nodes, keeper } = all
+      const serve = async (on: readonly Node[]): Promise<void> => {
+        for (const node of on) {
+          const secret = await aKey(node)
+          for (const other of on) expect(await statusOf(other.ask(secret))).toBe(200)
+        }
       }
-    }
-    /** A receiver knows by its id what came again: of a node that was killed before it could say that it was sent. */
-    const causes = (): string[] => {
-      const sent = new Map(idsOf(hook).map((id, at) => [id, hook.requests[at]?.text ?? '']))
-      return [...sent.values()].flatMap((text) =>
-        (JSON.parse(text) as { data: { items: { cause: string }[] } }).data.items.map(({ cause }) => cause),
-      )
-    }
-    const told = (count: number): Promise<void> => until(() => causes().length >= count)
-    await serve(nodes.all)
-    await told(3)
-    const killed = await keeper()
-    killed.child.kill('SIGKILL')
-    await isTakenOver(all, killed)
-    const rest = nodes.all.filter((node) => node !== killed)
-    await serve(rest)
-    await told(5)
-    // Beyond its lease, in which others take over; it goes on and finds that it does not look any more.
-    const stood = await keeper()
-    stood.child.kill('SIGSTOP')
-    await isTakenOver(all, stood)
-    await serve([await keeper()])
-    await told(6)
-    stood.child.kill('SIGCONT')
-    await serve([await keeper()])
-    await told(7)
-    // Each looks a last time before it ends.
-    for (const { child } of rest) child.kill('SIGTERM')
-    for (const { child } of rest) await child.exited
-    expect(causes()).toHaveLength(7)
-    expect(new Set(causes()).size).toBe(7)
-  }, 60_000)
+      /** A receiver knows by its id what came again: of a node that was killed before it could say that it was sent. */
+      const causes = (): string[] => {
+        const sent = new Map(idsOf(hook).map((id, at) => [id, hook.requests[at]?.text ?? '']))
+        return [...sent.values()].flatMap((text) =>
+          (JSON.parse(text) as { data: { items: { cause: string }[] } }).data.items.map(({ cause }) => cause),
+        )
+      }
+      const told = (count: number): Promise<void> => until(() => causes().length >= count)
+      await serve(nodes.all)
+      await told(3)
+      const killed = await keeper()
+      killed.child.kill('SIGKILL')
+      await isTakenOver(all, killed)
+      const rest = nodes.all.filter((node) => node !== killed)
+      await serve(rest)
+      await told(5)
+      // Beyond its lease, in which others take over; it goes on and finds that it does not look any more.
+      const stood = await keeper()
+      stood.child.kill('SIGSTOP')
+      await isTakenOver(all, stood)
+      await serve([await keeper()])
+      await told(6)
+      stood.child.kill('SIGCONT')
+      await serve([await keeper()])
+      await told(7)
+      // Each looks a last time before it ends.
+      for (const { child } of rest) child.kill('SIGTERM')
+      for (const { child } of rest) await child.exited
+      expect(causes()).toHaveLength(7)
+      expect(new Set(causes()).size).toBe(7)
+    },
+    60_000,
+  )
 
   test('what a receiver did not take is sent by the node that takes over, and by no other', async () => {
     const hook = stopping(startHook())
