@@ -6,17 +6,8 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import {
-  readCapture,
-  readCount,
-  readExpiry,
-  readLabel,
-  readNames,
-  readNetworks,
-  readRenewal,
-  readServerTools,
-} from '../read.ts'
-import { CAPTURE_FLAG, IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import { readCount, readExpiry, readLabel, readRenewal } from '../read.ts'
+import { CAPTURE_FLAG, IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, readUse, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -58,7 +49,7 @@ export const keysCreate = command({
   run: async (args, io) => {
     const label = readLabel('--label', args.label ?? '', 'is required: the name of the key.')
     const backend = await openBackend(args, io)
-    const { expires, models, 'server-tools': tools } = args
+    const { expires } = args
     const tokensTotal = readCount('--tokens', args.tokens)
     const { key, secret } = await backend.createKey({
       label,
@@ -67,10 +58,7 @@ export const keysCreate = command({
       ...(expires === undefined
         ? {}
         : { expiresAt: readExpiry('--expires', expires, io.now(), await backend.calendar()) }),
-      ...(models === undefined ? {} : { models: readNames('--models', models) }),
-      ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
-      ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
-      ...(args.capture === undefined ? {} : { capture: readCapture('--capture', args.capture) }),
+      ...readUse(args),
       ...readLimits(args),
       ...readBudgetFlags(args),
     })

@@ -1,6 +1,8 @@
-// The flags of a key's limits, the same where a key is made and changed.
+// The flags of what a key is limited to, the same where a key is made and changed.
 
-import { readCount } from '../read.ts'
+import type { Captured } from '../../keys/key.ts'
+import type { ServerTools } from '../../keys/server-tools.ts'
+import { readCapture, readCount, readNames, readNetworks, readServerTools } from '../read.ts'
 
 const limitFlags = (none: string) =>
   ({
@@ -74,3 +76,18 @@ export const readLimitChanges = (args: Args): { [name in Name]?: number | null }
   const named = Object.fromEntries(again.map((name) => [name, undefined]))
   return { ...readLimits({ ...args, ...named }, DEFAULT), ...Object.fromEntries(again.map((name) => [name, null])) }
 }
+
+type UseArgs = { [name in 'models' | 'server-tools' | 'ips' | 'capture']?: string | undefined }
+
+/** What a key may be used for and from where, and what is captured of that; those that were named. */
+export const readUse = ({
+  models,
+  'server-tools': tools,
+  ips,
+  capture,
+}: UseArgs): { models?: string[]; serverTools?: ServerTools; ips?: string[] | null; capture?: Captured | null } => ({
+  ...(models === undefined ? {} : { models: readNames('--models', models) }),
+  ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
+  ...(ips === undefined ? {} : { ips: readNetworks('--ips', ips) }),
+  ...(capture === undefined ? {} : { capture: readCapture('--capture', capture) }),
+})

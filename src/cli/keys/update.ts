@@ -6,22 +6,14 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
-import {
-  readCapture,
-  readCount,
-  readExpiry,
-  readLabel,
-  readNames,
-  readNetworks,
-  readRenewal,
-  readServerTools,
-} from '../read.ts'
+import { readCount, readExpiry, readLabel, readRenewal } from '../read.ts'
 import {
   CAPTURE_CHANGE_FLAG,
   IPS_CHANGE_FLAG,
   LIMIT_CHANGE_FLAGS,
   RENEWS,
   readLimitChanges,
+  readUse,
   SERVER_TOOLS_FLAG,
 } from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
@@ -57,7 +49,7 @@ export const keysUpdate = command({
   },
   examples: ['sluice keys update key_8Fq… --add-tokens 1000000', 'sluice keys update key_8Fq… --expires 30d --rpm 120'],
   run: async (args, io) => {
-    const { label, tokens, renews, expires, models, 'server-tools': tools } = args
+    const { label, tokens, renews, expires } = args
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
@@ -73,10 +65,7 @@ export const keysUpdate = command({
       ...(expires === undefined
         ? {}
         : { expiresAt: readExpiry('--expires', expires, io.now(), await backend.calendar()) }),
-      ...(models === undefined ? {} : { models: readNames('--models', models) }),
-      ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
-      ...(args.ips === undefined ? {} : { ips: readNetworks('--ips', args.ips) }),
-      ...(args.capture === undefined ? {} : { capture: readCapture('--capture', args.capture) }),
+      ...readUse(args),
       ...(addTokens === undefined ? {} : { addTokens }),
       ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),

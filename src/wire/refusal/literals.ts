@@ -26,7 +26,8 @@ export const objectsIn = (text: string): Literal[] => {
   return found
 }
 
-const STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y
+const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/.source
+const STRING = new RegExp(QUOTED, 'y')
 
 /** Where what opens at that place of a text closes again; its end for what does not. */
 export const endOf = (
@@ -51,7 +52,7 @@ export const endOf = (
   return text.length
 }
 
-const TOKEN = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|,\s*(?=[)\]}])|[()]|\b(?:None|True|False)\b/g
+const TOKEN = new RegExp(`${QUOTED}|,\\s*(?=[)\\]}])|[()]|\\b(?:None|True|False)\\b`, 'g')
 const IN_JSON: { [token: string]: string } = { '(': '[', ')': ']', None: 'null', True: 'true', False: 'false' }
 
 /** A literal of Python's as JSON has it; whatever it is, JSON decides whether that is any. */
