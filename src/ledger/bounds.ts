@@ -35,6 +35,9 @@ export type Bound = {
 export const mostOf = ({ input, output, fees }: Per, prompt: number, answer: number): number =>
   Math.ceil((prompt * input + answer * output) / SCALE) + fees
 
+const OF_QUOTAS = ['ask for more tokens', 'use another key']
+const OF_BUDGETS = ['ask those who run the gateway for more']
+
 export const quotaOf = (key: Key, held: number, calendar: Calendar): Bound => ({
   left: key.tokensTotal - key.tokensUsed,
   held,
@@ -42,7 +45,7 @@ export const quotaOf = (key: Key, held: number, calendar: Calendar): Bound => ({
   words: () => 'token quota of this API key',
   shown: (amount, plain) => (plain ? `${amount}` : `${amount} tokens`),
   renewal: () => renewalWords(key.renews, calendar),
-  ways: ['ask for more tokens', 'use another key'],
+  ways: OF_QUOTAS,
 })
 
 /** `nameOf`: what the owner is called; asked for the words of a refusal alone. */
@@ -61,7 +64,7 @@ export const boundOf = ({ budget, held, per, calendar, nameOf }: Budgeted): Boun
   words: () => `budget of ${ownerWords(budget.id, nameOf)} (${termsWords(budget)})`,
   shown: (amount) => amountWords(amount, budget.unit),
   renewal: () => renewalWords(budget.renews, calendar),
-  ways: ['ask those who run the gateway for more'],
+  ways: OF_BUDGETS,
 })
 
 const ownerWords = (id: BudgetId, nameOf: (id: BudgetId) => string | undefined): string => {
@@ -105,7 +108,8 @@ export const perOf = (prices: readonly (Price | undefined)[], inputEstimate: num
       per.least = Math.min(per.least, scaledRate(Math.min(kind.input, kind.cacheRead)))
     }
   }
-  return { ...per, least: Number.isFinite(per.least) ? per.least : 0 }
+  if (!Number.isFinite(per.least)) per.least = 0
+  return per
 }
 
 const dearest = ({ input, cacheRead, cacheWrite, cacheWrite1h = 0 }: Rates): number =>
@@ -113,8 +117,10 @@ const dearest = ({ input, cacheRead, cacheWrite, cacheWrite1h = 0 }: Rates): num
 
 /** The most that the classes of service and the region asked for make of any of these prices; no less than the usual. */
 export const timesOf = (classes: readonly string[], prices: readonly (Price | undefined)[]): number =>
-  prices.reduce((most, price) => {
-    const tiers = price?.serviceTiers ?? {}
-    const times = classes.reduce((all, name) => all * (Object.hasOwn(tiers, name) ? (tiers[name] ?? 1) : 1), 1)
-    return Math.max(most, times)
-  }, 1)
+  classes.length === 0
+    ? 1
+    : prices.reduce((most, price) => {
+        const tiers = price?.serviceTiers ?? {}
+        const times = classes.reduce((all, name) => all * (Object.hasOwn(tiers, name) ? (tiers[name] ?? 1) : 1), 1)
+        return Math.max(most, times)
+      }, 1)

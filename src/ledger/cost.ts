@@ -83,7 +83,9 @@ const picturesUnits = (
 
 /** The most that pictures as they are asked for can cost by any of these prices, whole and rounded up. */
 export const mostOfPictures = (pictures: PicturesMade | undefined, prices: readonly (Price | undefined)[]): number =>
-  Math.ceil(Math.max(0, ...prices.map((price) => picturesUnits(pictures, price, mostOfPicture))) / SCALE)
+  pictures === undefined
+    ? 0
+    : Math.ceil(Math.max(0, ...prices.map((price) => picturesUnits(pictures, price, mostOfPicture))) / SCALE)
 
 /** What an exchange costs, and the part of it that is not of tokens. */
 export const costOf = (

@@ -81,10 +81,14 @@ export const createLedger = ({
     if (now > 0) held.set(keyId, now)
     else held.delete(keyId)
     for (const id of counted) {
-      const before = heldOf.get(id) ?? NOTHING
-      const after = { tokens: before.tokens + tokens, microUsd: before.microUsd + microUsd }
-      if (after.tokens > 0 || after.microUsd > 0) heldOf.set(id, after)
-      else heldOf.delete(id)
+      const before = heldOf.get(id)
+      if (before === undefined) {
+        heldOf.set(id, { tokens, microUsd })
+        continue
+      }
+      before.tokens += tokens
+      before.microUsd += microUsd
+      if (before.tokens <= 0 && before.microUsd <= 0) heldOf.delete(id)
     }
   }
   const enter = (exchange: Held): void => {
@@ -211,7 +215,7 @@ export const createLedger = ({
     },
     isStuck: () => writer.isStuck() || journal.shortage() !== undefined,
     heldBy: (keyId) => held.get(keyId) ?? 0,
-    heldOf: (budget) => heldOf.get(budget) ?? NOTHING,
+    heldOf: (budget) => ({ ...(heldOf.get(budget) ?? NOTHING) }),
     requireLeft(asked) {
       const key = keys.get(asked.id) ?? asked
       requireLeft(quotaOf(key, 0, calendar))

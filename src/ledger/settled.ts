@@ -15,7 +15,9 @@ export const mostPer = (
   prices: Prices,
 ): Per => {
   const all = [model, ...fallbacks].map(prices)
-  return { ...perOf(all, inputEstimate, timesOf(classes, all)), fees: mostOfPictures(pictures, all) }
+  const per = perOf(all, inputEstimate, timesOf(classes, all))
+  per.fees = mostOfPictures(pictures, all)
+  return per
 }
 
 /** What so many tokens come to at most, of whichever class. Of an exchange of a previous process that is not known. */

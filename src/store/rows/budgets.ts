@@ -51,12 +51,26 @@ export const createBudgetCache = (): BudgetCache => {
   const byId = new Map<BudgetId, Budget>()
   const versions = new Map<BudgetId, number>()
   const teamOf = new Map<string, string>()
+  /** What was found for keys, until a budget comes or goes, or somebody changes teams. */
+  const known = new Map<string, { ownerId: string | undefined; budgets: readonly Budget[] }>()
+  const find = (id: string, ownerId: string | undefined): readonly Budget[] => {
+    const team = ownerId === undefined ? undefined : teamOf.get(ownerId)
+    const found: Budget[] = []
+    for (const each of [
+      byId.get(budgetOf('key', id)),
+      ownerId === undefined ? undefined : byId.get(budgetOf('member', ownerId)),
+      team === undefined ? undefined : byId.get(budgetOf('team', team)),
+      byId.get(GATEWAY),
+    ])
+      if (each !== undefined) found.push(each)
+    return found.length === 0 ? NONE : found
+  }
   return {
     take(row, more) {
       if (row.version < (versions.get(row.id) ?? 0)) return
       versions.set(row.id, row.version)
       if (row.amount === null) {
-        byId.delete(row.id)
+        if (byId.delete(row.id)) known.clear()
         return
       }
       const fresh: Budget = {
@@ -67,25 +81,26 @@ export const createBudgetCache = (): BudgetCache => {
         },
         since: row.since,
       }
-      const known = byId.get(row.id)
-      byId.set(row.id, known === undefined ? fresh : Object.assign(known, fresh))
+      const before = byId.get(row.id)
+      if (before !== undefined) {
+        Object.assign(before, fresh)
+        return
+      }
+      byId.set(row.id, fresh)
+      known.clear()
     },
     team(members) {
+      known.clear()
       teamOf.clear()
       for (const { id, teamId } of members) if (teamId !== null) teamOf.set(id, teamId)
     },
     of({ id, ownerId }) {
       if (byId.size === 0) return NONE
-      const team = ownerId === undefined ? undefined : teamOf.get(ownerId)
-      const found: Budget[] = []
-      for (const each of [
-        byId.get(budgetOf('key', id)),
-        ownerId === undefined ? undefined : byId.get(budgetOf('member', ownerId)),
-        team === undefined ? undefined : byId.get(budgetOf('team', team)),
-        byId.get(GATEWAY),
-      ])
-        if (each !== undefined) found.push(each)
-      return found.length === 0 ? NONE : found
+      const before = known.get(id)
+      if (before !== undefined && before.ownerId === ownerId) return before.budgets
+      const budgets = find(id, ownerId)
+      known.set(id, { ownerId, budgets })
+      return budgets
     },
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
