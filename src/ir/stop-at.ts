@@ -11,6 +11,8 @@ import type { Logprob } from './part.ts'
 export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => ChatEvent[]) => {
   const held = new Map<number, Held>()
   const open = new Set<number>()
+  /** Parts that have ended by themselves. */
+  const whole = new Set<number>()
   let met: string | undefined
 
   const textDelta = (part: number, text: string, logprobs: Logprob[]): ChatEvent[] =>
@@ -62,10 +64,11 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
       return [event]
     }
     if (event.type === 'opaque') return met === undefined ? [event] : []
-    if (!open.has(event.part)) return []
+    if (!open.has(event.part)) return event.type === 'citation' && whole.has(event.part) ? [event] : []
     if (event.type === 'text-delta') return met === undefined ? read(event) : [event]
     if (!event.type.endsWith('-end')) return [event]
     open.delete(event.part)
+    whole.add(event.part)
     return [...release(event.part), event]
   }
 

@@ -47,6 +47,8 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
   let looked: Looked | undefined
   /** New numbers of parts: a text may become two parts, or none. */
   const numbers = new Map<number, number>()
+  /** The texts that have been looked through, for what comes after their end. */
+  const past = new Map<number, Looked>()
   let next = 0
   /** Of an answer that begins within a thought: all of that, and whether it has ended or anything else has come. */
   const all: string[] = []
@@ -151,6 +153,7 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
     if (event.type !== 'text-end')
       return at.phase === 'opening' ? [...release(at), event] : at.text === undefined ? [] : [moved(event, at, at.text)]
     looked = undefined
+    past.set(at.part, at)
     if (at.phase === 'opening' && !begun) return [...release(at), off ? event : renumbered(event)]
     const out: ChatEvent[] = []
     if (at.phase === 'thought' || at.phase === 'opening') {
@@ -196,6 +199,8 @@ export const taggedThoughts = ({ begun = false, seal }: TaggedThoughts): ((event
     // Where anything comes before the first text, no thought stands at its head: a server that tells thoughts has a parser for them.
     if (begins && !found) off = true
     other ||= begins
+    const cited = event.type === 'citation' ? past.get(event.part) : undefined
+    if (cited?.text !== undefined) return [...held, moved(event, cited, cited.text)]
     return off ? [event] : [...held, renumbered(event)]
   }
   return (events) => (off ? events : events.flatMap(see))

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import type { ChatEvent, ChatResponse } from '../../src/ir/event.ts'
 import { fold, unfold } from '../../src/ir/fold.ts'
+import type { AssistantPart, Citation } from '../../src/ir/part.ts'
 import { sequence } from '../../src/ir/sequence.ts'
 import { chatResponse } from '../support/arbitrary/answer.ts'
 
@@ -87,6 +88,65 @@ describe('sequence', () => {
         expect(fold(events)).toEqual(response)
       }),
     ))
+
+  const link = (url: string, start: number): Citation => ({ kind: 'url', url, start, end: start + 1 })
+  /** Each text's citations, told anywhere behind its end, before the finish. */
+  const lateLinks = fc.tuple(chatResponse, picks, picks).map(([response, order, places]) => {
+    const events = weave(response, order)
+    const cited: ChatResponse = { ...response, parts: response.parts.map((part) => ({ ...part })) }
+    let at = 0
+    cited.parts.forEach((part, number) => {
+      if (part.type !== 'text') return
+      const citation = link(`https://${number}.example`, number)
+      part.citations = [citation]
+      const end = events.findIndex((event) => event.type === 'text-end' && event.part === number)
+      const behind = end + 1 + ((places[at++ % places.length] ?? 0) % (events.length - end - 1))
+      events.splice(behind, 0, { type: 'citation', part: number, citation })
+    })
+    return { events, cited }
+  })
+  const linksIn = (response: ChatResponse): string[] =>
+    response.parts.flatMap((part) =>
+      part.type === 'text' ? (part.citations ?? []).flatMap((one) => (one.kind === 'url' ? [one.url] : [])) : [],
+    )
+
+  test('a citation of a text that has ended stays its own where the wire can say so', () =>
+    fc.assert(
+      fc.property(lateLinks, ({ events, cited }) => {
+        expect(fold(events)).toEqual(cited)
+        expect(fold(events.flatMap(sequence({ late: true })))).toEqual(cited)
+      }),
+    ))
+
+  test('elsewhere it comes with a later text, and without its place', () =>
+    fc.assert(
+      fc.property(lateLinks, ({ events, cited }) => {
+        const told = fold(events.flatMap(sequence()))
+        expect(linksIn(told).sort()).toEqual(linksIn(cited).sort())
+        const isAdded = (part: AssistantPart, at: number) => at >= cited.parts.length && part.type === 'text'
+        const bare = ({ parts }: ChatResponse) =>
+          parts.map((part) => {
+            const { citations: _, ...rest } = part.type === 'text' ? part : { ...part, citations: [] }
+            return rest
+          })
+        const [added, ...more] = told.parts.filter(isAdded)
+        expect(more).toEqual([])
+        if (added?.type === 'text') expect(added.text).toBe('')
+        expect(bare(told).slice(0, cited.parts.length)).toEqual(bare(cited))
+      }),
+    ))
+
+  test('one of a part that is no text is left out', () => {
+    const push = sequence()
+    push({ type: 'refusal-start', part: 0 })
+    push({ type: 'refusal-end', part: 0 })
+    const events = [
+      ...push({ type: 'citation', part: 0, citation: link('https://a.example', 0) }),
+      ...push({ type: 'citation', part: 7, citation: link('https://a.example', 0) }),
+      ...push({ type: 'finish', reason: 'stop', usage: {} }),
+    ]
+    expect(events.map(({ type }) => type)).toEqual(['finish'])
+  })
 
   test('passes the events of the open part at once', () => {
     const push = sequence()

@@ -66,16 +66,16 @@ test('a citation and the tokens of what is said keep their places', () => {
   const token = (value: string) => ({ token: value, logprob: -1, top: [] })
   const logprobs = ['<think>', 'Hm.', '</think>', '\n\n', 'Hi', '.'].map(token)
   const citation = { kind: 'url' as const, url: 'https://a.test', start: 20, end: 22 }
-  const [, said] = seen(
-    unfold({
-      ...{ id: 'a', finish: 'stop', usage: {} },
-      parts: [{ type: 'text', text: '<think>Hm.</think>\n\nHi.', logprobs, citations: [citation] }],
-    }),
-  )
-  expect(said).toEqual({
-    ...{ type: 'text', text: 'Hi.', logprobs: ['Hi', '.'].map(token) },
-    citations: [{ ...citation, start: 0, end: 2 }],
+  const events = unfold({
+    ...{ id: 'a', finish: 'stop', usage: {} },
+    parts: [{ type: 'text', text: '<think>Hm.</think>\n\nHi.', logprobs, citations: [citation] }],
   })
+  const behind = (event: ChatEvent) => Number(event.type === 'citation') + 2 * Number(event.type === 'finish')
+  for (const order of [events, events.toSorted((a, b) => behind(a) - behind(b))])
+    expect(seen(order)[1]).toEqual({
+      ...{ type: 'text', text: 'Hi.', logprobs: ['Hi', '.'].map(token) },
+      citations: [{ ...citation, start: 0, end: 2 }],
+    })
 })
 
 test('a thought is told as it comes, not at its end', () => {

@@ -64,8 +64,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let moderation: Json | undefined
   /** Whether there have been annotations. */
   let annotated = false
-  /** Citations that came while no text was open: the next text has them. */
+  /** Citations that came while no text was open, of none before: the next text has them, or the last where none comes. */
   let waiting: Citation[] = []
+  /** The texts that have ended: their parts, and how many characters stood before each. */
+  const texts: { part: number; before: number }[] = []
   /** The last chunk that lists sources of the whole answer. */
   let sourced: JsonObject | undefined
   /** Characters of all texts, and before the one that is open: the wire tells places within all of them. */
@@ -81,6 +83,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (kind === 'text') {
       const cited = citationsOf(within(waiting), part)
       waiting = []
+      texts.push({ part, before })
       return [...cited, { type: 'text-end', part }]
     }
     // The usual member need not be noted.
@@ -210,16 +213,33 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
   const readCitations = (citations: Citation[], out: ChatEvent[]): void => {
     annotated ||= citations.length > 0
-    if (prose?.kind === 'text') out.push(...citationsOf(within(citations), prose.part))
-    else waiting.push(...citations)
+    if (prose?.kind === 'text') {
+      out.push(...citationsOf(within(citations), prose.part))
+      return
+    }
+    for (const citation of citations) {
+      const start = citation.kind === 'url' ? citation.start : undefined
+      const cited = start === undefined || start >= written ? undefined : texts.findLast((one) => one.before <= start)
+      if (cited === undefined) waiting.push(citation)
+      else out.push(citedBy(citation, cited))
+    }
   }
+
+  const citedBy = (citation: Citation, { part, before }: { part: number; before: number }): ChatEvent => ({
+    type: 'citation',
+    part,
+    citation: placedIn(citation, before),
+  })
 
   const endParts = (): ChatEvent[] => {
     const out: ChatEvent[] = []
     if (sourced !== undefined && !annotated) readCitations(decodeSources(sourced), out)
     const spoken = audio.take()
     const opaque: ChatEvent[] = spoken === undefined ? [] : [{ type: 'opaque', part: parts++, value: spoken }]
-    return [...out, ...closeProse(), ...opaque, ...calls.close(true)]
+    out.push(...closeProse())
+    const last = texts.at(-1)
+    if (last !== undefined) out.push(...waiting.map((citation) => citedBy(citation, last)))
+    return [...out, ...opaque, ...calls.close(true)]
   }
 
   const begin = (chunk: JsonObject, out: ChatEvent[]): void => {

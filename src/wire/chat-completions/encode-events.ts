@@ -20,7 +20,7 @@ export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
   const showUsage = includeUsage(body)
   const legacy = wantsFunctionCall(body)
   const twice = readsReasoning(body)
-  const inOrder = sequence()
+  const inOrder = sequence({ late: true })
   // All chunks begin and end with the same text: it is built once, so that a delta costs one template.
   let head = ''
   const tail = `${showUsage ? ',"usage":null' : ''}}\n\n`
@@ -31,7 +31,8 @@ export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
   let pictures = 0
   let refused = false
   let written = 0
-  let offset = 0
+  /** Where each text begins, and ends, once it has. */
+  const texts = new Map<number, { from: number; to?: number }>()
   let thought: { text: string[]; full: boolean | undefined; before: Before } = {
     text: [],
     full: undefined,
@@ -98,10 +99,14 @@ export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
       case 'refusal-delta':
         return event.text === '' ? '' : chunk(`{"refusal":${JSON.stringify(event.text)}}`)
       case 'text-start':
-        offset = written
+        texts.set(event.part, { from: written })
+        return ''
+      case 'text-end':
+        texts.set(event.part, { from: 0, ...texts.get(event.part), to: written })
         return ''
       case 'citation': {
-        const annotations = encodeCitation(event.citation, offset, written - offset)
+        const { from, to = written } = texts.get(event.part) ?? { from: written }
+        const annotations = encodeCitation(event.citation, from, to - from)
         return annotations.length === 0 ? '' : chunk(`{"annotations":${JSON.stringify(annotations)}}`)
       }
       case 'refusal-start':

@@ -40,7 +40,7 @@ type Open = {
   hasBegun: boolean
   full: boolean | undefined
   chunks: string[]
-  /** Held until the text begins: providers refuse a block of citations without text when it comes back. */
+  /** Held until the text begins. A block of citations alone is taken out of what comes back: see `linkEdits`. */
   citations: JsonObject[]
 }
 
@@ -194,7 +194,11 @@ class Writer {
     this.#open = undefined
     if (open.kind === 'thought') return this.#endThought(open, seal)
     const rest = open.kind === 'custom' ? this.#partial(open.chunks.length > 0 ? '"}' : '{"input":""}') : ''
-    return open.hasBegun ? `${rest}${this.#stop()}` : ''
+    if (open.hasBegun) return `${rest}${this.#stop()}`
+    // Links that came after their text: see `sequence`.
+    return open.citations.length === 0 || this.#index < 0
+      ? ''
+      : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations) + this.#stop()
   }
 
   #endThought(open: Open, seal: Seal | undefined): string {

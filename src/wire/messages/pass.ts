@@ -26,7 +26,7 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
     modelEdit(options),
     ...thinkingEdits(body, remaining, options),
     ...removals,
-    ...(isLinked ? linkEdits(messages) : []),
+    ...(isLinked ? linkEdits(messages, isForeignBlock) : []),
   ]
   if (quirks.needsReasoning) edits.push(...blankThoughts(messages))
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
@@ -53,9 +53,14 @@ const saysAnything = ({ content }: JsonObject): boolean =>
   (typeof content === 'string' || Array.isArray(content)) && content.length > 0
 
 const isForeignBlock = (block: unknown): boolean =>
-  isObject(block) && (isForeign(block.signature) || isForeign(block.data) || isMadeSearch(block))
+  isObject(block) &&
+  (isForeign(block.signature) || isForeign(block.data) || isMadeSearch(block) || holdsLateLinks(block))
 
-/** Removes thoughts and searches of other providers, which this one could not verify, and messages that hold nothing else. */
+/** Links of another wire's answer that came after its text: this one's provider takes no empty text. */
+const holdsLateLinks = ({ type, text, citations }: JsonObject): boolean =>
+  type === 'text' && text === '' && Array.isArray(citations) && citations.length > 0 && citations.every(isMadeLink)
+
+/** Removes thoughts, searches and late links of other providers, and messages that hold nothing else. */
 const foreignEdits = (messages: readonly unknown[]): Edit[] => {
   const edits: Edit[] = []
   messages.forEach((message, at) => {
@@ -73,12 +78,12 @@ const foreignEdits = (messages: readonly unknown[]): Edit[] => {
 }
 
 /** Removes links of other wires' answers: the provider wants citations with what it has sealed, and these have nothing. */
-const linkEdits = (messages: readonly unknown[]): Edit[] => {
+const linkEdits = (messages: readonly unknown[], isGone = (_: unknown): boolean => false): Edit[] => {
   const edits: Edit[] = []
   messages.forEach((message, at) => {
     if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return
     message.content.forEach((block, index) => {
-      if (!isObject(block) || !Array.isArray(block.citations)) return
+      if (!isObject(block) || !Array.isArray(block.citations) || isGone(block)) return
       const path = ['messages', at, 'content', index, 'citations']
       const made = block.citations.flatMap((raw, number) => (isMadeLink(raw) ? [number] : []))
       if (made.length === block.citations.length) {

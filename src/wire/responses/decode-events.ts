@@ -228,8 +228,8 @@ export const ITEM_EVENTS: ReadonlyMap<Json | undefined, ItemEvent> = new Map<Jso
   ],
   [
     'response.output_text.annotation.added',
-    (items, at, { annotation, content_index: content }) => {
-      if (isObject(annotation)) items.citation(at, index(content), annotation)
+    (items, at, { annotation, content_index: content, annotation_index: number }) => {
+      if (isObject(annotation)) items.citation(at, index(content), annotation, number)
     },
   ],
   [

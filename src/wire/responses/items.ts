@@ -69,7 +69,8 @@ export type ItemReader = {
   textDone(at: number, index: number, text: string, logprobs: Json | undefined): void
   refusalDelta(at: number, index: number, text: string): void
   refusalDone(at: number, index: number, text: string): void
-  citation(at: number, index: number, annotation: JsonObject): void
+  /** `number`: which of its text's annotations it is. */
+  citation(at: number, index: number, annotation: JsonObject, number: Json | undefined): void
   inputDelta(at: number, text: string): void
   inputDone(at: number, text: string): void
   reasoningDelta(at: number, full: boolean, index: number, text: string): void
@@ -197,6 +198,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
   const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
+    if (target?.state === 'over') tellCitations(target, whole)
     if (target === undefined || target.state === 'over') return
     const owner = message(target.at)
     const rest = unstreamed(whole === undefined ? '' : wholeText(whole), target.text)
@@ -208,12 +210,18 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       target.state = 'over'
       return
     }
-    const { part } = target
-    if (target.kind === 'text' && part !== undefined) {
-      for (const citation of decodeCitations(whole?.annotations).slice(target.citations))
-        emit({ type: 'citation', part, citation })
-    }
+    tellCitations(target, whole)
     closeContent(target, 'over')
+  }
+
+  /** Those of a whole part that have not been told. */
+  const tellCitations = (target: Content, whole: JsonObject | undefined): void => {
+    const { kind, part } = target
+    if (kind !== 'text' || part === undefined) return
+    for (const citation of decodeCitations(whole?.annotations).slice(target.citations)) {
+      target.citations++
+      emit({ type: 'citation', part, citation })
+    }
   }
 
   const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
@@ -403,11 +411,13 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     textDone: (at, index, text, logprobs) => tellWhole(content(at, index, 'text', text), 'text', text, logprobs),
     refusalDelta: (at, index, text) => addText(content(at, index, 'refusal'), 'refusal', text),
     refusalDone: (at, index, text) => tellWhole(content(at, index, 'refusal', text), 'refusal', text),
-    citation(at, index, annotation) {
+    citation(at, index, annotation, number) {
       const target = content(at, index, 'text')
-      if (target === undefined || (target.state !== 'open' && target.part !== undefined)) return
+      if (target === undefined) return
+      // The end of its part has told it.
+      if (target.state === 'over' && typeof number === 'number' && number < target.citations) return
       target.citations++
-      emit({ type: 'citation', part: openContent(target), citation: decodeCitation(annotation) })
+      emit({ type: 'citation', part: target.part ?? openContent(target), citation: decodeCitation(annotation) })
     },
     inputDelta(at, text) {
       const call = items.get(at)

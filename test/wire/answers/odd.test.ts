@@ -953,6 +953,50 @@ describe('a citation', () => {
     }
   })
 
+  test('that comes after its text has ended is told all the same', () => {
+    const page = { url: 'https://a.b', title: 't', start_index: 4, end_index: 6 }
+    const looks = { index: 0, id: 'A', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const called = [
+      says({ content: 'See it.' }),
+      says({ tool_calls: [looks] }),
+      says({ annotations: [{ type: 'url_citation', url_citation: page }] }),
+      stops('tool_calls'),
+      DONE,
+    ]
+    const message = (annotations: JsonObject[]) => ({
+      ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'See it.', annotations }],
+    })
+    const mark = { type: 'url_citation', ...page }
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+    const ended = (...late: JsonObject[]) => [
+      created,
+      { type: 'response.output_item.added', output_index: 0, item: { ...message([]), content: [] } },
+      { type: 'response.output_text.delta', ...place, delta: 'See it.' },
+      { type: 'response.content_part.done', ...place, part: message([]).content[0] ?? {} },
+      ...late,
+      { type: 'response.output_item.done', output_index: 0, item: message([mark]) },
+      completed({ output: [message([mark])] }),
+    ]
+    const event = { type: 'response.output_text.annotation.added', ...place, annotation_index: 0, annotation: mark }
+    const streams: [ChatWire, Row[]][] = [
+      ['chat-completions', called],
+      ['responses', ended(event)],
+      ['responses', ended()],
+    ]
+    for (const [vendor, frames] of streams) {
+      for (const client of others(vendor)) {
+        const { text } = told(client, vendor, frames)
+        expect(streamFaults(client, text)).toEqual([])
+        const answer = JSON.stringify(GATHER[client](framesOf(text)))
+        expect(answer.split('https://a.b')).toHaveLength(2)
+        expect(answer).toContain('See it.')
+      }
+    }
+    // In its own words and place, where the wire can say so.
+    expect(told('chat-completions', 'responses', ended()).text).toContain('"start_index":4,"end_index":6')
+  })
+
   test('without words makes no block without words', () => {
     const mark = {
       type: 'url_citation',

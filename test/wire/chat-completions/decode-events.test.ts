@@ -445,6 +445,47 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'a citation of a text that a call has ended',
+      [
+        { content: 'See it.' },
+        { tool_calls: [{ index: 0, id: 'A', function: { name: 'f', arguments: '{}' } }] },
+        { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.b', start_index: 4, end_index: 6 } }] },
+      ],
+      [
+        { type: 'text', text: 'See it.', citations: [{ kind: 'url', url: 'https://a.b', start: 4, end: 6 }] },
+        { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{}' },
+      ],
+    ],
+    [
+      'citations of both texts before a thought, told behind it, and one without a place',
+      [
+        { content: 'ab' },
+        { reasoning_content: 't' },
+        { content: 'cd' },
+        { reasoning_content: 'u' },
+        {
+          annotations: [
+            { type: 'url_citation', url_citation: { url: 'https://a.b', start_index: 3, end_index: 4 } },
+            { type: 'url_citation', url_citation: { url: 'https://c.d', start_index: 0, end_index: 2 } },
+            { type: 'url_citation', url_citation: { url: 'https://e.f' } },
+          ],
+        },
+      ],
+      [
+        { type: 'text', text: 'ab', citations: [{ kind: 'url', url: 'https://c.d', start: 0, end: 2 }] },
+        { type: 'reasoning', text: 't', full: true },
+        {
+          type: 'text',
+          text: 'cd',
+          citations: [
+            { kind: 'url', url: 'https://a.b', start: 1, end: 2 },
+            { kind: 'url', url: 'https://e.f' },
+          ],
+        },
+        { type: 'reasoning', text: 'u', full: true },
+      ],
+    ],
+    [
       'members that are written out empty',
       [
         {

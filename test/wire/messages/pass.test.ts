@@ -187,6 +187,30 @@ test('a message of foreign thoughts alone is removed, unless it separates a syst
   expect(passed({ messages: [hi, instruction, thoughtAlone] }).messages).toEqual([hi, instruction])
 })
 
+test('so is a text of nothing but links of another wire’s answer, and a message of nothing else', () => {
+  const link = {
+    type: 'web_search_result_location',
+    cited_text: '',
+    encrypted_index: '',
+    title: null,
+    url: 'https://a.b',
+  }
+  const late = { type: 'text', text: '', citations: [link] }
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
+  const said = { role: 'assistant', content: [{ type: 'text', text: 'So.', citations: [link] }, call, late] }
+  expect(passed({ messages: [hi, said, hi, { role: 'assistant', content: [late] }] }).messages).toEqual([
+    hi,
+    { role: 'assistant', content: [{ type: 'text', text: 'So.' }, call] },
+    hi,
+  ])
+  // Of a long text an outline tells only what stands before its first escape.
+  const long = { role: 'assistant', content: [{ type: 'text', text: `\n${'Long. '.repeat(400)}`, citations: [link] }] }
+  expect(passed({ messages: [hi, long] }).messages).toEqual([
+    hi,
+    { role: 'assistant', content: [{ type: 'text', text: `\n${'Long. '.repeat(400)}` }] },
+  ])
+})
+
 test('links of other wires’ answers are removed, and the provider’s own citations stay', () => {
   const link = {
     type: 'web_search_result_location',
