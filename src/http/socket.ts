@@ -11,7 +11,17 @@ import type { OpenSocket } from '../observe/sockets.ts'
 import type { Keep } from '../relay/adapt/recall.ts'
 import { secondsOf } from '../relay/exchange.ts'
 import { listOf } from '../wire/responses/references.ts'
-import { BODY_EDITS, clientEvent, errorEvent, onLane, steerFailed, tooOld, warmedUp } from '../wire/responses/socket.ts'
+import {
+  BODY_EDITS,
+  cancelled,
+  clientEvent,
+  errorEvent,
+  nothingToCancel,
+  onLane,
+  steerFailed,
+  tooOld,
+  warmedUp,
+} from '../wire/responses/socket.ts'
 import { clientAddress } from './address.ts'
 import { checkOf } from './admit.ts'
 import { requireShown } from './authenticated.ts'
@@ -32,7 +42,10 @@ const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*|content-.*|transfe
 /** Headers of a refusal that tell clients when to ask again. */
 const TOLD = /^(?:retry-after|x-should-retry|x-request-id|x-gateway-.*|x-ratelimit-.*)$/
 
-type Create = { text: string; body: JsonObject; lane: string | undefined; warms: boolean }
+type Create = { text: string; body: JsonObject; lane: string | undefined; warms: boolean; under: UnderWay }
+
+/** An answer that is being made: its id once that is known, how far it is, and what leaves it. */
+type UnderWay = { id?: unknown; state: 'open' | 'ended' | 'cancelled'; leave: Set<() => void> }
 
 /** `changes`: `Keys.changes` when its key was found by the handshake. */
 export const createSocket = (
@@ -48,8 +61,8 @@ export const createSocket = (
   const from = gateway.listener?.addressOf(handshake)
   const address = clientAddress(gateway, handshake)
   const id = `${key.id} ${requestId()}`
-  /** What ends each answer that is under way, as a client's leaving does. */
-  const leave = new Set<() => void>()
+  /** Each lane has one at most. */
+  const answers = new Map<string | undefined, UnderWay>()
   const lanes = new Map<string | undefined, Promise<void>>()
   let peer: SocketPeer | undefined
   let reading: Promise<void> = Promise.resolve()
@@ -60,6 +73,22 @@ export const createSocket = (
   let aging: ReturnType<typeof setTimeout> | undefined
 
   const send = (text: string, lane?: string): void => peer?.send(onLane(text, lane))
+
+  /** An answer is left as its client leaves one of HTTP: by its signal alone a stream would have broken off. */
+  const leaveAnswer = ({ leave }: UnderWay): void => {
+    for (const go of [...leave].reverse()) go()
+  }
+
+  const cancel = (lane: string | undefined, id: string | undefined): void => {
+    const under = answers.get(lane)
+    if (under?.state !== 'open' || (id !== undefined && id !== under.id)) {
+      peer?.send(nothingToCancel(lane))
+      return
+    }
+    under.state = 'cancelled'
+    peer?.send(cancelled(lane))
+    leaveAnswer(under)
+  }
 
   const refuse = async (response: Response, lane?: string): Promise<void> => {
     const told = Object.fromEntries([...response.headers].filter(([name]) => TOLD.test(name)))
@@ -106,16 +135,20 @@ export const createSocket = (
   /** Sends the events of an answer as fast as they are read. Returns the answer, where it is whole and wanted. */
   const pass = async (
     reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
-    lane: string | undefined,
+    { lane, under }: Pick<Create, 'lane' | 'under'>,
     isWanted: boolean,
   ): Promise<JsonObject | undefined> => {
     const frames = new FrameReader()
     const items: string[] = []
     let answer: JsonObject | undefined
-    for (let done = false; !done && peer !== undefined; ) {
+    const isHeard = (): boolean => peer !== undefined && under.state !== 'cancelled'
+    for (let done = false; !done && isHeard(); ) {
       const read = await reader.read()
       done = read.done
       for (const { event, data } of read.value === undefined ? frames.end() : frames.push(read.value)) {
+        if (!isHeard()) break
+        if (event === 'response.created') under.id = asObject(parseObject(data)?.response).id
+        if (ENDS.has(event) || FAILS.has(event)) under.state = 'ended'
         send(data, lane)
         if (isWanted && event === 'response.output_item.done') items.push(data)
         if (isWanted && ENDS.has(event)) answer = asObject(parseObject(data)?.response)
@@ -128,17 +161,18 @@ export const createSocket = (
   /** The same. A client that leaves ends it as one of HTTP does. */
   const passed = async (
     body: ReadableStream<Uint8Array>,
-    lane: string | undefined,
+    create: Pick<Create, 'lane' | 'under'>,
     isWanted: boolean,
   ): Promise<JsonObject | undefined> => {
+    const { leave } = create.under
     const reader = body.getReader()
-    const cancel = (): void => void reader.cancel().catch(() => undefined)
-    leave.add(cancel)
+    const go = (): void => void reader.cancel().catch(() => undefined)
+    leave.add(go)
     try {
-      return await pass(reader, lane, isWanted)
+      return await pass(reader, create, isWanted)
     } finally {
-      leave.delete(cancel)
-      if (peer === undefined) cancel()
+      leave.delete(go)
+      if (peer === undefined) go()
     }
   }
 
@@ -164,7 +198,7 @@ export const createSocket = (
   }
 
   const answer = async (create: Create, signal: AbortSignal): Promise<void> => {
-    const { body, lane, warms } = create
+    const { body, lane, warms, under } = create
     const known = await sockets.recall.edits(id, body, () => body)
     const edits: readonly Edit[] = [...BODY_EDITS, ...known]
     const text = await turns(create.text.length, () => splice(create.text, edits))
@@ -179,8 +213,8 @@ export const createSocket = (
     create.body = {}
     const response = await ask(request)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-    if (!isStream || response.body === null) return refuse(response, lane)
-    const made = await passed(response.body, lane, keep !== undefined)
+    if (!isStream || response.body === null) return under.state === 'cancelled' ? undefined : refuse(response, lane)
+    const made = await passed(response.body, { lane, under }, keep !== undefined)
     if (made !== undefined) await keep?.(made)
   }
 
@@ -195,15 +229,16 @@ export const createSocket = (
 
   const run = async (create: Create): Promise<void> => {
     if (peer === undefined) return
+    const { lane, under } = create
     const abort = new AbortController()
-    const cancel = (): void => abort.abort()
-    leave.add(cancel)
+    under.leave.add(() => abort.abort())
+    answers.set(lane, under)
     try {
       await answer(create, abort.signal)
     } catch (thrown) {
-      if (peer !== undefined) await refuseWith(toGatewayError(thrown), create.lane)
+      if (peer !== undefined && under.state !== 'cancelled') await refuseWith(toGatewayError(thrown), lane)
     } finally {
-      leave.delete(cancel)
+      answers.delete(lane)
     }
   }
 
@@ -216,12 +251,14 @@ export const createSocket = (
       )
     const event = clientEvent(parsed)
     if (event.type === 'steer') send(steerFailed(asObject(parsed)))
+    if (event.type === 'cancel') cancel(event.lane, event.id)
     if (event.type !== 'create') return
     const { lane, warms } = event
     const before = lanes.get(lane) ?? Promise.resolve()
     waiting++
     waitingChars += text.length
-    const create: Create = { text, body: asObject(parsed), lane, warms }
+    const under: UnderWay = { state: 'open', leave: new Set() }
+    const create: Create = { text, body: asObject(parsed), lane, warms, under }
     const size = text.length
     const mine = before
       .then(() => run(create))
@@ -282,8 +319,7 @@ export const createSocket = (
     closed() {
       peer = undefined
       clearTimeout(aging)
-      // A stream is left as its reader leaves it: by its signal alone it would have broken off.
-      for (const go of [...leave].reverse()) go()
+      for (const under of answers.values()) leaveAnswer(under)
       madeRoom()
       sockets.closed(self)
     },
@@ -292,6 +328,7 @@ export const createSocket = (
 }
 
 const ENDS: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete'])
+const FAILS: ReadonlySet<string | undefined> = new Set(['response.failed', 'error'])
 
 /** Some servers tell the items of an answer as they come, and none at its end. */
 const withOutput = (answer: JsonObject, items: readonly string[]): JsonObject => {

@@ -367,6 +367,51 @@ describe('with a provider that takes its time', () => {
     expect((await gateway.server.gateway.store.exchanges({ limit: 1 }))[0]).toMatchObject({ outcome: 'aborted' })
   })
 
+  test('one that its client cancels ends with an error, and its call with it; the next is answered', async () => {
+    const held = gate()
+    let asked = 0
+    await start(() => ({
+      headers: sse,
+      steps: asked++ === 0 ? [begun, word('hel'), held, word('lo'), ended] : [begun, word('next'), ended],
+    }))
+    const client = await connect(gateway)
+    client.send({ type: 'response.cancel' })
+    expect(errorIn(await client.next())).toEqual(['error', 400, 'response_cancel_not_active'])
+    client.send(create({ input: 'x', stream_id: 'a' }))
+    client.send(create({ input: 'y', stream_id: 'a' }))
+    expect((await client.next()).type).toBe('response.created')
+    expect((await client.next()).delta).toBe('hel')
+    for (const missed of [{}, { stream_id: 'b' }, { stream_id: 'a', response_id: 'resp_other' }]) {
+      client.send({ type: 'response.cancel', ...missed })
+      const told = await client.next()
+      expect(errorIn(told)).toEqual(['error', 400, 'response_cancel_not_active'])
+      expect(told.stream_id).toEqual(missed.stream_id)
+    }
+    client.send({ type: 'response.cancel', stream_id: 'a', response_id: 'resp_1' })
+    const told = await client.next()
+    expect([errorIn(told), told.stream_id]).toEqual([['error', 499, 'response_cancelled'], 'a'])
+    expect(await provider.requests[0]?.closed).toBe('aborted')
+    held.open()
+    expect(textIn(await client.answer())).toBe('next')
+    await gateway.idle()
+    const outcomes = await gateway.server.gateway.store.exchanges({ limit: 2 })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'aborted'])
+    client.send({ type: 'response.cancel', stream_id: 'a' })
+    expect(errorIn(await client.next())).toEqual(['error', 400, 'response_cancel_not_active'])
+  })
+
+  test('one whose provider has not answered is cancelled, too, with one word', async () => {
+    await start(() => ({ end: 'hang' }))
+    const client = await connect(gateway)
+    client.send(create({ input: 'x' }))
+    await provider.arrived(0)
+    client.send({ type: 'response.cancel' })
+    expect(errorIn(await client.next())).toEqual(['error', 499, 'response_cancelled'])
+    await gateway.idle()
+    client.send({ type: 'response.steer', input: 'x' })
+    expect((await client.next()).type).toBe('response.steer.failed')
+  })
+
   test('items that a server tells as they come, and not at its end, go on within the connection', async () => {
     await start(() => ({
       headers: sse,

@@ -1,13 +1,17 @@
 // The wire's events on a WebSocket: what clients send, and what answers have there that are no events of a stream.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { Asked } from '../codec.ts'
 import { finalResponse, initialResponse } from './answer.ts'
 
 /** `lane`: the conversation within the connection, where its client names one. `warms`: only the prompt is to be got ready. */
-export type ClientEvent = { type: 'create'; lane: string | undefined; warms: boolean } | { type: 'steer' | 'other' }
+export type ClientEvent =
+  | { type: 'create'; lane: string | undefined; warms: boolean }
+  /** `id`: of the answer, where its client names one. */
+  | { type: 'cancel'; lane: string | undefined; id: string | undefined }
+  | { type: 'steer' | 'other' }
 
 const MAX_LANE_CHARS = 256
 
@@ -17,17 +21,24 @@ export const clientEvent = (event: unknown): ClientEvent => {
   const { type, stream_id: lane, generate, background } = event
   switch (type) {
     case 'response.create':
-      if (lane !== undefined && (typeof lane !== 'string' || lane.length > MAX_LANE_CHARS))
-        throw invalidRequest(`stream_id: expected a text of at most ${MAX_LANE_CHARS} characters.`, 'stream_id')
+      requireLane(lane)
       if (background === true)
         throw invalidRequest('background: no answer is made in the background over a WebSocket.', 'background')
       return { type: 'create', lane, warms: generate === false }
+    case 'response.cancel':
+      requireLane(lane)
+      return { type: 'cancel', lane, id: typeof event.response_id === 'string' ? event.response_id : undefined }
     case 'response.steer':
       return { type: 'steer' }
     default:
       if (typeof type === 'string' && type.startsWith('response.')) return { type: 'other' }
       throw invalidRequest("type: expected 'response.create'.", 'type')
   }
+}
+
+function requireLane(lane: Json | undefined): asserts lane is string | undefined {
+  if (lane !== undefined && (typeof lane !== 'string' || lane.length > MAX_LANE_CHARS))
+    throw invalidRequest(`stream_id: expected a text of at most ${MAX_LANE_CHARS} characters.`, 'stream_id')
 }
 
 /** The edits that make an event's text the body of a request. */
@@ -54,18 +65,43 @@ export const errorEvent = (
   return onLane(JSON.stringify({ ...body, type: 'error', status, error: named, headers }), lane)
 }
 
+const clientError = (status: number, code: string, message: string): JsonObject => ({
+  type: 'error',
+  status,
+  error: { type: 'invalid_request_error', code, message, param: null },
+})
+
+/** What ends an answer that its client has cancelled: by an error its clients know that nothing more of it comes. */
+export const cancelled = (lane: string | undefined): string =>
+  onLane(
+    JSON.stringify(
+      clientError(499, 'response_cancelled', 'The answer was cancelled. Send the next response.create to go on.'),
+    ),
+    lane,
+  )
+
+/** By the code of the vendor's protocol that has this event. */
+export const nothingToCancel = (lane: string | undefined): string =>
+  onLane(
+    JSON.stringify(
+      clientError(
+        400,
+        'response_cancel_not_active',
+        'There is no answer under way to cancel: it is over, or of another stream_id or response_id. One made in the background is cancelled by POST /v1/responses/{id}/cancel.',
+      ),
+    ),
+    lane,
+  )
+
 /** The connection is as old as it may become: clients open another one. */
 export const tooOld = (minutes: number): string =>
-  JSON.stringify({
-    type: 'error',
-    status: 400,
-    error: {
-      type: 'invalid_request_error',
-      code: 'websocket_connection_limit_reached',
-      message: `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
-      param: null,
-    },
-  })
+  JSON.stringify(
+    clientError(
+      400,
+      'websocket_connection_limit_reached',
+      `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
+    ),
+  )
 
 /** What is said in the middle of an answer is no part of it here: its client is to send it with the next request. */
 export const steerFailed = (event: JsonObject): string =>
