@@ -2,11 +2,12 @@
 // streams, one address for everything.
 
 import { describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
-import { isRunning } from '../binary/support/process.ts'
+import { isRunning, PROGRAM } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -19,8 +20,8 @@ import { COUNTS, kill, partOf, partsOf, processesOf } from './parts.ts'
 
 const stopping = stopsAfterEach()
 const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
-const gatewayOf = async (file: FileConfig & { workers: number }): Promise<Attacked> =>
-  stopping(await openGateway(file, { apart: true }))
+const gatewayOf = async (file: FileConfig & { workers: number }, program = PROGRAM): Promise<Attacked> =>
+  stopping(await openGateway(file, { apart: true, program }))
 
 const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
 const usual = async (workers: number, handler: Handler = answering) => {
@@ -165,6 +166,29 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
       const rows = await booksOf(gateway)
       expect(rows.filter(({ outcome }) => outcome === 'done')).toHaveLength(left)
       expect(rows).toHaveLength(12)
+    },
+    60_000,
+  )
+
+  test.skipIf(!IS_LONG && workers !== 2)(
+    'are started anew as what they were, when an upgrade has taken their file away and put another there',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-upgraded-'))
+      stopping({ stop: async () => rmSync(folder, { recursive: true, force: true }) })
+      const [file = '', ...words] = PROGRAM
+      const installed = join(folder, 'sluice')
+      copyFileSync(file, installed)
+      const vendor = await provider(answering)
+      const providers = providersAt({ b: [vendor.origin] })
+      const gateway = await gatewayOf({ workers, providers }, [installed, ...words])
+      rmSync(installed)
+      kill(partOf(gateway.child, 'worker'))
+      await allServe(gateway, workers)
+      writeFileSync(installed, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+      kill(partOf(gateway.child, 'owner'))
+      await allServe(gateway, workers)
+      expect(await statusOf(ask(gateway))).toBe(200)
+      await booksOf(gateway)
     },
     60_000,
   )

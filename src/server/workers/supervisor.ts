@@ -117,7 +117,13 @@ export const supervise = async (config: Config, words: readonly string[]): Promi
     log.error(`${nameOf(child)} has ended and is started anew`, { code })
     const isShort = !hasServed || performance.now() - startedAt < SHORT_LIFE_MS
     const again = (): void => {
-      if (!stopping) start({ role, number, again: role === 'owner' }).ready.promise.catch(() => undefined)
+      if (stopping) return
+      try {
+        start({ role, number, again: role === 'owner' }).ready.promise.catch(() => undefined)
+      } catch (cause) {
+        log.error(`${nameOf(child)} could not be started: it is tried again`, { cause: String(cause) })
+        setTimeout(again, SHORT_LIFE_MS)
+      }
     }
     setTimeout(again, isShort ? SHORT_LIFE_MS : 0)
   }

@@ -45,14 +45,19 @@ export type Attacked = {
 
 /**
  * `clock` is for one in this process; `apart` makes it a process of its own even when it runs from source; `descriptors`
- * does so too, and lets it open no more than so many.
+ * does so too, and lets it open no more than so many. `program`: what is run then.
  */
-export type OpenOptions = { clock?: () => number; apart?: boolean; descriptors?: number }
+export type OpenOptions = {
+  clock?: () => number
+  apart?: boolean
+  descriptors?: number
+  program?: readonly string[]
+}
 
 /** Throws unless what is written is a configuration. */
 export const openGateway = async (
   file: FileConfig,
-  { clock, descriptors, apart = descriptors !== undefined }: OpenOptions = {},
+  { clock, descriptors, apart = descriptors !== undefined, program = PROGRAM }: OpenOptions = {},
 ): Promise<Attacked> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-chaos-'))
   const path = join(directory, 'sluice.yaml')
@@ -69,7 +74,7 @@ export const openGateway = async (
   const running =
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
-      : await startThere(limited(descriptors), directory)
+      : await startThere(limited(program, descriptors), directory)
   const token = await adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
   const state = async (): Promise<State> => {
     const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
@@ -168,8 +173,8 @@ const startHere = async (path: string, directory: string, clock: (() => number) 
 }
 
 /** The program under a shell's limit. */
-const limited = (descriptors: number | undefined): string[] =>
-  descriptors === undefined ? PROGRAM : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...PROGRAM]
+const limited = (program: readonly string[], descriptors: number | undefined): string[] =>
+  descriptors === undefined ? [...program] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...program]
 
 const startThere = async (program: string[], directory: string) => {
   const create = launch(program, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)
