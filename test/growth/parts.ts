@@ -1,6 +1,6 @@
 // The processes of a server that has several, as the system knows them.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type Child, familyOf } from '../binary/support/process.ts'
 
 export type Running = { pid: number; role: string; number: number }
@@ -33,3 +33,16 @@ export const partOf = (child: Pick<Child, 'pid'> | undefined, role: string): Run
 }
 
 export const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
+
+/** How many connections a process has to a port of this machine. */
+export const connectionsTo = (port: number, { pid }: Pick<Running, 'pid'>): number => {
+  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const established = readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , peer, state]) => peer === remote && state === '01')
+    .map(([, , , , , , , , , inode]) => `socket:[${inode}]`)
+  const folder = `/proc/${pid}/fd`
+  const own = new Set(readdirSync(folder).map((name) => readlinkSync(`${folder}/${name}`)))
+  return established.filter((socket) => own.has(socket)).length
+}
