@@ -6,7 +6,10 @@ import { statSync } from 'node:fs'
 export const ownCommand = (): { path: string; words: string[] } => {
   const script = process.argv[1] ?? ''
   const compiled = script.includes('$bunfs')
-  return { path: isRunning(process.execPath) ? process.execPath : RUNNING, words: compiled ? [] : [...process.execArgv, script] }
+  return {
+    path: isRunning(process.execPath) ? process.execPath : RUNNING,
+    words: compiled ? [] : [...process.execArgv, script],
+  }
 }
 
 /** What runs here, whatever its path has come to name; on Linux alone. */
