@@ -66,7 +66,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
       connectionTimeout: Math.max(1, Math.ceil((options.connectMs ?? CONNECT_MS) / 1_000)),
       prepare: place.prepare,
       bigint: true,
-      ...(place.ca === undefined ? {} : { tls: { ca: place.ca, rejectUnauthorized: true } }),
+      ...(place.tls === undefined ? {} : { tls: place.tls }),
     })
   let pool = make()
   let isClosed = false
@@ -100,14 +100,20 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
 
   const carryOut = async <T>(run: (sql: SQL) => Promise<T>, manner: Manner = {}): Promise<T> => {
     const { deadlineMs = DEADLINE_MS, isRepeatable = false } = manner
-    const until = performance.now() + deadlineMs
+    const from = performance.now()
+    const until = from + deadlineMs
+    // What takes long once it is begun does not wait as long for a server to begin with.
+    const there = from + Math.min(deadlineMs, DEADLINE_MS)
+    let said: string | undefined
     for (let tries = 1; ; tries++) {
       try {
         return await inTime(run, Math.max(1, until - performance.now()))
       } catch (cause) {
         const trouble = troubleOf(cause)
         const may = trouble === 'again' ? tries < MOST_AGAIN : isAgain(trouble, isRepeatable)
-        if (!may || isClosed || performance.now() + PAUSE_MS + LEAST_TRY_MS >= until) throw cause
+        const least = performance.now() + PAUSE_MS + LEAST_TRY_MS
+        if (!may || isClosed || least >= (trouble === 'again' ? until : there)) throw worded(cause, said)
+        said = cause instanceof Error ? cause.message : undefined
         // The first tries at once: whoever was in the way is done.
         if (trouble !== 'again' || tries > 3) await Bun.sleep(Math.random() * PAUSE_MS)
       }
@@ -129,6 +135,12 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
 }
 
 const nothing = (): void => undefined
+
+/** A last try that is cut off says less than the one before it. */
+const worded = (cause: unknown, before: string | undefined): unknown =>
+  before !== undefined && isPostgresError(cause) && cause.trouble === 'unknown'
+    ? failure('unknown', before, cause)
+    : cause
 
 const isAgain = (trouble: Trouble | undefined, isRepeatable: boolean): boolean =>
   trouble === 'not-done' || trouble === 'read-only' || (trouble === 'unknown' && isRepeatable)
@@ -182,7 +194,8 @@ const WORDS: Record<Trouble, string> = {
   unknown: 'The connection to the database was lost.',
   'not-done': 'The database cannot be reached: check that it runs and that the URL of the store is right.',
   again: 'The database is busy.',
-  'read-only': 'The database takes no writes at the moment.',
+  'read-only':
+    'The database takes no writes: the URL of the store must lead to the primary, where default_transaction_read_only is off.',
   refused: 'The database refused what it was to write.',
   wrong: 'The database refused a statement.',
 }
@@ -193,35 +206,55 @@ const THEN: Record<string, string> = {
   '28000': CHECK_URL,
   '28P01': CHECK_URL,
   '3D000': CHECK_URL,
+  '3F000': 'make the first schema of its search_path, and let its user create tables there.',
   '42501': 'make its user the owner of the database, or grant it that.',
   '42704': 'take it out of the URL of the store.',
+  '53100': 'make room on its disk.',
+  '53300': 'raise max_connections there, or give each node fewer by ?connections= in the URL of the store.',
+  '57014': 'set the statement_timeout of its user to 0, or to more than ten seconds.',
 }
 
 /** Undefined for what PostgreSQL and its connections have nothing to do with. */
 const toError = (cause: unknown): PostgresError | undefined => {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined
   const code = String(cause.code)
-  if (!code.startsWith('ERR_POSTGRES')) return undefined
+  if (!code.startsWith('ERR_POSTGRES')) return ofCertificate(cause, code)
   const state = 'errno' in cause && typeof cause.errno === 'string' ? cause.errno : undefined
+  if (code === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') return failure('wrong', NO_TLS, cause)
   const trouble = state === undefined ? ofConnection(code) : ofState(state)
   const then = state === undefined ? undefined : THEN[state]
   const words = then === undefined ? WORDS[trouble] : `The database says: ${cause.message}: ${then}`
   return failure(trouble, words, cause, state)
 }
 
+const NO_TLS =
+  'The database has no TLS: turn it on there, or say sslmode=disable in the URL of the store where the way to it is private.'
+
+/** A connection that was to be encrypted: nothing was asked yet. */
+const ofCertificate = (cause: Error, code: string): PostgresError | undefined => {
+  if (!/CERT|SIGNATURE|SSL|TLS/.test(code)) return undefined
+  const then = code.includes('ALTNAME')
+    ? 'call it by a name that its certificate has in the URL of the store, or say sslmode=verify-ca there'
+    : code.includes('BORINGSSL')
+      ? 'check the files that sslrootcert, sslcert and sslkey in the URL of the store name'
+      : 'name the file with the certificate of its authority by sslrootcert in the URL of the store'
+  return failure('wrong', `The database's certificate is not accepted: ${cause.message}: ${then}.`, cause)
+}
+
 const ofConnection = (code: string): Trouble =>
   /REFUSED|CONNECTION_TIMEOUT|TLS|SSL|PASSWORD|AUTHENTICATION/.test(code) ? 'not-done' : 'unknown'
 
 const ofState = (state: string): Trouble => {
-  if (state === '40001' || state === '40P01' || state === '55P03') return 'again'
+  // Among them a transaction that was ended for standing still.
+  if (state === '40001' || state === '40P01' || state === '55P03' || state === '25P03') return 'again'
   if (state === '25006') return 'read-only'
-  // It starts, or has as many connections as it takes.
-  if (state === '57P03' || state === '53300') return 'not-done'
+  // It starts, or has as many connections, or as much on its disk, as it takes.
+  if (state === '57P03' || state.startsWith('53')) return 'not-done'
   if (state.startsWith('57P') || state.startsWith('08') || state === '40003') return 'unknown'
   return state.startsWith('22') || state.startsWith('23') ? 'refused' : 'wrong'
 }
 
-type Place = { url: string; prepare: boolean; max: number | undefined; ca: string | undefined }
+type Place = { url: string; prepare: boolean; max: number | undefined; tls: Bun.TLSOptions | undefined }
 
 /** What a URL says of how it is used is taken out of it: a server is sent what is left, and refuses what it does not know. */
 const placeOf = (text: string): Place => {
@@ -240,23 +273,36 @@ const placeOf = (text: string): Place => {
     throw storeError(
       'The database is not in a private network: add ?sslmode=verify-full to the URL of the store, or ?sslmode=require, which does not check who answers.',
     )
-  const certificate = told('sslrootcert')
+  const tls = tlsOf(told)
   const max = told('connections')
   if (max !== undefined && !/^[1-9]\d{0,3}$/.test(max))
     throw storeError("The connections of the store's URL must be a number from 1 to 9999.")
   const prepare = told('prepare') !== 'false'
-  url.searchParams.set('sslmode', mode ?? 'prefer')
+  // Whoever names an authority is to have it asked, as by PostgreSQL's own clients.
+  const isAsked = mode === 'require' && tls?.ca !== undefined
+  url.searchParams.set('sslmode', isAsked ? 'verify-ca' : (mode ?? 'prefer'))
+  return { url: url.href, prepare, max: max === undefined ? undefined : Number(max), tls }
+}
+
+/** Its authority (`system`: those that this machine trusts, as without one), and how this node shows who it is. */
+const tlsOf = (told: (name: string) => string | undefined): Bun.TLSOptions | undefined => {
+  const [ca, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map((name) => {
+    const path = told(name)
+    return path === undefined || path === 'system' ? undefined : readPart(path, name)
+  })
+  if ((cert === undefined) !== (key === undefined))
+    throw storeError("The store's URL must have both sslcert and sslkey, or neither.")
+  if (ca === undefined && cert === undefined) return undefined
   return {
-    ...{ url: url.href, prepare },
-    max: max === undefined ? undefined : Number(max),
-    ca: certificate === undefined ? undefined : readCertificate(certificate),
+    ...(ca === undefined ? {} : { ca, rejectUnauthorized: true }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
   }
 }
 
-const readCertificate = (path: string): string => {
+const readPart = (path: string, name: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw storeError(`Cannot read ${path}, the sslrootcert of the store's URL.`, cause)
+    throw storeError(`Cannot read ${path}, the ${name} of the store's URL.`, cause)
   }
 }

@@ -1,7 +1,7 @@
 // The client of PostgreSQL against a real server: what comes back, and what is known of a statement that failed.
 
-import { afterEach, describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
@@ -184,6 +184,59 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       await weak.close()
       await admin.query(`drop role ${role}`)
       expect(refused.message).toMatch(/permission denied for schema public: make its user the owner/)
+      const late = admin.begin(async (tx) => {
+        await tx.query('set local statement_timeout = 1')
+        await tx.query('select pg_sleep(30)')
+      })
+      expect((await errorOf(late)).message).toMatch(/due to statement timeout: set the statement_timeout of its user/)
+      at.username = new URL(url).username
+      at.searchParams.set('search_path', 'nowhere')
+      const homeless = await errorOf(clientOf(at.href).query('create table mine (a int)'))
+      expect(homeless.message).toMatch(/no schema has been selected to create in: make the first schema/)
+    })
+
+    test('who has as many connections as it may is told so, and not that nobody is there', async () => {
+      const { url } = await newDatabase()
+      const admin = clientOf(url, { max: 1 })
+      const role = `full_${crypto.randomUUID().slice(0, 8)}`
+      await admin.query(`create role ${role} login connection limit 0`)
+      ends.push(() => admin.query(`drop role ${role}`))
+      const at = new URL(url)
+      at.username = role
+      const error = await errorOf(clientOf(at.href).query('select 1', [], { deadlineMs: 400 }))
+      expect(error.message).toMatch(/too many connections for role .*: raise max_connections there, or give each node/)
+      expect(isBusy(error)).toBe(true)
+    })
+
+    test('a transaction that was ended for standing still is carried out anew', async () => {
+      const client = await newClient()
+      await client.query('create table t (a int8)')
+      let tries = 0
+      await client.begin(async (tx) => {
+        await tx.query(`set local idle_in_transaction_session_timeout = 20`)
+        await tx.query('insert into t values (1)')
+        if (tries++ > 0) return
+        const gone = `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+          and state = 'idle in transaction'`
+        while ((await client.query(gone)).length > 0);
+      })
+      expect(tries).toBe(2)
+      expect(await client.query('select a from t')).toEqual([{ a: 1 }])
+    })
+
+    test('what may take an hour waits no longer for a server that takes no writes than anything else', async () => {
+      const { url } = await newDatabase()
+      const from = Bun.nanoseconds()
+      const clock = spyOn(performance, 'now').mockImplementation(() => ((Bun.nanoseconds() - from) / 1e6) * 40)
+      const write = clientOf(url).begin(
+        async (tx) => {
+          await tx.query('set transaction read only')
+          await tx.query('create table t (a int8)')
+        },
+        { deadlineMs: 3_600_000 },
+      )
+      const error = await errorOf(write).finally(() => clock.mockRestore())
+      expect(error.message).toContain('must lead to the primary')
     })
 
     test('a connection that ends while a statement runs leaves it unknown, and the next one works', async () => {
@@ -288,10 +341,51 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     expect(await isEncrypted('?sslmode=disable')).toEqual({ ssl: false })
     expect(await isEncrypted('')).toEqual({ ssl: true })
     expect(await isEncrypted('?sslmode=require')).toEqual({ ssl: true })
-    await expect(isEncrypted('?sslmode=verify-full')).rejects.toThrow()
-    await expect(isEncrypted(`?sslmode=verify-full&sslrootcert=${certificate}`)).rejects.toThrow()
     const named = url.replace('127.0.0.1', 'localhost')
-    expect(await isEncrypted(`?sslmode=verify-full&sslrootcert=${certificate}`, named)).toEqual({ ssl: true })
+    const unknown =
+      /certificate is not accepted: .*: name the file with the certificate of its authority by sslrootcert/
+    for (const query of ['?sslmode=verify-ca', '?sslmode=verify-full', '?sslmode=verify-full&sslrootcert=system'])
+      await expect(isEncrypted(query, named)).rejects.toThrow(unknown)
+    const known = `&sslrootcert=${certificate}`
+    const other = /certificate is not accepted: .*: call it by a name that its certificate has/
+    await expect(isEncrypted(`?sslmode=verify-full${known}`)).rejects.toThrow(other)
+    for (const mode of ['require', 'verify-ca'])
+      expect(await isEncrypted(`?sslmode=${mode}${known}`)).toEqual({ ssl: true })
+    expect(await isEncrypted(`?sslmode=verify-full${known}`, named)).toEqual({ ssl: true })
+    await expect(isEncrypted(`?sslmode=require&sslrootcert=${import.meta.path}`)).rejects.toThrow(
+      /check the files that sslrootcert/,
+    )
+  })
+
+  test('a node shows the certificate that it was given', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-tls-'))
+    const path = (name: string, text: string): string => {
+      const at = join(folder, name)
+      writeFileSync(at, text, { mode: 0o600 })
+      if (process.getuid?.() === 0) chownSync(at, 65_534, 65_534)
+      return at
+    }
+    chmodSync(folder, 0o755)
+    ends.push(async () => rmSync(folder, { recursive: true }))
+    const [certificate, key] = [path('own.crt', SELF_SIGNED.cert), path('own.key', SELF_SIGNED.key)]
+    const rules = path('rules', 'hostssl all shown all trust clientcert=verify-ca\nhost all all all trust\n')
+    const files = [`ssl_cert_file=${certificate}`, `ssl_key_file=${key}`, `ssl_ca_file=${certificate}`]
+    const server = await startPostgres(['ssl=on', ...files, `hba_file=${rules}`])
+    ends.push(server.stop)
+    const { url } = await server.database()
+    await clientOf(url).query('create role shown login')
+    const at = new URL(url)
+    at.username = 'shown'
+    const ask = (query: string) =>
+      clientOf(at.href + query).query('select current_user as who', [], { deadlineMs: 2_000 })
+    expect((await errorOf(ask('?sslmode=require'))).message).toContain('requires a valid client certificate')
+    expect(await ask(`?sslmode=require&sslcert=${certificate}&sslkey=${key}`)).toEqual([{ who: 'shown' }])
+  })
+
+  test('encryption that the server does not have is told', async () => {
+    const { url } = await newDatabase()
+    const error = await errorOf(clientOf(`${url}?sslmode=require`).query('select 1', [], { deadlineMs: 400 }))
+    expect(error.message).toContain('has no TLS')
   })
 })
 
@@ -322,5 +416,6 @@ describe('the URL of a store', () => {
     expect(refusal('postgres://a@localhost/b?sslmode=maybe')).toContain('sslmode')
     expect(refusal('postgres://a@localhost/b?connections=0')).toContain('connections')
     expect(refusal('postgres://a@localhost/b?sslrootcert=/nowhere/ca')).toContain('/nowhere/ca')
+    expect(refusal(`postgres://a@localhost/b?sslcert=${import.meta.path}`)).toContain('both sslcert and sslkey')
   })
 })
