@@ -36,7 +36,7 @@ export const migrate = async (
     let { least } = applied ?? NONE
     for (const [position, { name, sql, contracts }] of migrations.entries()) {
       if (position < (applied ?? NONE).names.length) continue
-      for (const statement of sql.split('--> statement-breakpoint')) await tx.query(statement)
+      for (const statement of sql.split('--> statement-breakpoint')) await tx.query(unbound(statement))
       if (contracts) least = position + 1
       await tx.query(ADD, [position, name, least])
     }
@@ -46,6 +46,9 @@ export const migrate = async (
 
 const NONE: Applied = { names: [], least: 0 }
 
+/** Generated statements name the schema that most have; whose tables are in another one has it first in the search_path. */
+const unbound = (statement: string): string => statement.replaceAll('"public".', '')
+
 const TABLE = `
   CREATE TABLE IF NOT EXISTS migrations (
     position bigint PRIMARY KEY, name text NOT NULL, least bigint NOT NULL, at bigint NOT NULL)`
@@ -53,11 +56,12 @@ const ADD = `
   INSERT INTO migrations (position, name, least, at)
   VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 
-/** Undefined where it has no list of them. */
+/** Undefined where it has no list of them. Who may not read it is told so by reading it. */
 const read = async (db: Queries): Promise<Applied | undefined> => {
   const columns = await db.query(
-    `SELECT 1 FROM information_schema.columns
-     WHERE table_schema = current_schema() AND table_name = 'migrations' AND column_name IN ('position', 'name', 'least')`,
+    `SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     WHERE c.relname = 'migrations' AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+       AND a.attname IN ('position', 'name', 'least') AND NOT a.attisdropped`,
   )
   // Other programs have tables of this name too.
   if (columns.length < 3) return undefined
@@ -78,6 +82,9 @@ const isCurrent = (applied: Applied | undefined, migrations: readonly Migration[
 
 /** What extensions brought along is nobody's. */
 const requireEmpty = async (tx: Queries, where: string): Promise<void> => {
+  const [found] = await tx.query<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`)
+  if (found?.encoding !== 'UTF8')
+    throw storeError(`The database ${where} cannot hold every text: make one with ENCODING 'UTF8'.`)
   const tables = await tx.query(
     `SELECT 1 FROM pg_class c
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')

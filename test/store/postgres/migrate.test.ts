@@ -2,10 +2,19 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createClient } from '../../../src/store/postgres/client.ts'
+import {
+  NOTHING_ENDS,
+  nothingConcerned,
+  TURN,
+  type TurnRow,
+  turnOf,
+  turnParams,
+} from '../../../src/store/postgres/ledger/turn.ts'
 import { migrate } from '../../../src/store/postgres/migrate.ts'
 import { MIGRATIONS, type Migration } from '../../../src/store/postgres/migrations.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { postgresMissing } from '../../support/postgres.ts'
+import { newKey } from '../support.ts'
 import { dropAll, newDatabase, nodeOn, ownDatabase } from './support.ts'
 
 const added: Migration = { name: 'added', sql: 'CREATE TABLE added (id text)' }
@@ -91,6 +100,59 @@ describe.skipIf(postgresMissing !== undefined)('migrating PostgreSQL', () => {
     await client.query('DROP TABLE keys')
     await client.query('CREATE VIEW theirs AS SELECT 1 AS one')
     await migrate(client, WHERE)
+  })
+
+  test('tables may be in a schema of their own, which the search_path of the user names', async () => {
+    const url = await newDatabase('empty')
+    const admin = clientOn(url)
+    await admin.query('CREATE SCHEMA own')
+    await admin.query('CREATE TABLE keys (theirs text)')
+    const node = await nodeOn(`${url}?search_path=own`)
+    await node.keys.issue(newKey(), { kind: 'cli', id: 'test' })
+    expect(await admin.query('SELECT count(*) AS n FROM own.keys')).toEqual([{ n: 1 }])
+    expect(await admin.query('SELECT relname FROM pg_class WHERE relnamespace = 2200')).toEqual([{ relname: 'keys' }])
+    await expect(admin.query('SELECT nextval($1)', ['exchange_rows'])).rejects.toThrow()
+    await nodeOn(`${url}?search_path=own`)
+  })
+
+  test('whose tables they are serves and changes them; another may serve, as far as it is let', async () => {
+    const url = await ownDatabase()
+    const admin = clientOn(url)
+    const role = `lesser_${crypto.randomUUID().slice(0, 8)}`
+    await admin.query(`CREATE ROLE ${role} LOGIN`)
+    const at = new URL(url)
+    at.username = role
+    await expect(openPostgres(at.href)).rejects.toThrow(
+      'permission denied for table migrations: make its user the owner of the database, or grant it that.',
+    )
+    await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
+    await admin.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`)
+    const node = await nodeOn(at.href)
+    const { key } = await node.keys.issue(newKey(), { kind: 'cli', id: 'test' })
+    const lesser = clientOn(at.href)
+    await lesser.query('SELECT sluice_beat($1, 60000), sluice_life()', ['one'])
+    const wish = { at: 1, id: 'exc_1', key_id: key.id, seen: 100, model: 'm', wire: 'messages', stream: false }
+    const asks = JSON.stringify([{ ...wish, started_at: 1, input_estimate: 1, reserved: 1, reserved_micro_usd: 0 }])
+    const parts = { node: 'one', concerned: { ...nothingConcerned(), keys: new Set([key.id]) } }
+    const asking = [['exc_1'], asks, false, []]
+    const params = turnParams({ ...parts, ending: NOTHING_ENDS, asking }, { rpm: 0, tpm: 0, concurrency: 0 })
+    expect(turnOf((await lesser.query<TurnRow>(TURN, params))[0]).told ?? null).toBeNull()
+    expect(await lesser.query('SELECT id FROM reservations')).toEqual([{ id: 'exc_1' }])
+    await migrate(clientOn(url), WHERE, [...MIGRATIONS, added])
+    await node.close()
+    await admin.query(`DROP OWNED BY ${role}`)
+    await admin.query(`DROP ROLE ${role}`)
+  })
+
+  test('a database that cannot hold every text is refused before anything is made in it', async () => {
+    const url = await newDatabase('empty')
+    const admin = clientOn(url)
+    const name = `${new URL(url).pathname.slice(1)}_latin`
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER libc ENCODING 'LATIN1' LOCALE 'C'`)
+    const at = new URL(url)
+    at.pathname = name
+    await expect(openPostgres(at.href)).rejects.toThrow("cannot hold every text: make one with ENCODING 'UTF8'")
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
   })
 
   test('a migration that fails leaves none of those it was to be applied with', async () => {
