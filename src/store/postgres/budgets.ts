@@ -14,7 +14,7 @@ export type BudgetRing = {
   budgets: Budgets
   /** Sets a budget as part of a change to its owner, whose row is locked by then. Call `reload` once that is durable. */
   put(id: BudgetId, terms: BudgetTerms | null, changing: Changing): Promise<void>
-  /** Reads what was changed after a version (0: everything; absent: the last one read), and who is in which team. */
+  /** Reads what was changed after a version (0: all of it, whatever was known; absent: the last one read), and who is in which team. */
   reload(after?: number): Promise<void>
   /** Reads rows that transactions from this one on have written, of usage too. */
   reloadSince(transaction: string): Promise<void>
@@ -35,7 +35,8 @@ export const createBudgetRing = (orm: Orm, { change }: Changes): BudgetRing => {
     const rows = await orm.select(columns).from(table).where(gt(table.version, after))
     const inTeams = and(isNotNull(members.teamId), isNull(members.removedAt))
     cache.team(await orm.select({ id: members.id, teamId: members.teamId }).from(members).where(inTeams))
-    for (const row of rows) cache.take(row)
+    if (after === 0) cache.takeAll(rows)
+    else for (const row of rows) cache.take(row)
   }
 
   const put = async (id: BudgetId, terms: BudgetTerms | null, { tx, note, now, version }: Changing): Promise<void> => {

@@ -29,7 +29,7 @@ export type KeyRing = {
   keys: Keys
   /** Revokes a member's keys as part of a change to the member. Call `reload` once that is durable. */
   revokeOwned(ownerId: string, changing: Changing): Promise<void>
-  /** Reads what was changed after a version (0: everything). */
+  /** Reads what was changed after a version; 0: all of it, whatever was known. */
   reload(after: number): Promise<void>
   /** Reads rows that transactions from this one on have written, of usage too; see figures in versions.ts. */
   reloadSince(transaction: string): Promise<void>
@@ -99,7 +99,9 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   const reload = async (after: number): Promise<void> => {
     // Listed as they were made: a database gives rows in an order of its own.
     const changed = orm.select(columns).from(table).where(gt(table.version, after))
-    for (const row of await changed.orderBy(asc(table.createdAt), byBytes(table.id))) cache.take(row)
+    const rows = await changed.orderBy(asc(table.createdAt), byBytes(table.id))
+    if (after === 0) cache.takeAll(rows)
+    else for (const row of rows) cache.take(row)
   }
 
   const keys: Keys = {

@@ -10,7 +10,7 @@ import { MIGRATIONS } from './migrations.ts'
 export const writtenSince = (transaction: string) => sql`age(xmin) <= age(${transaction}::text::xid8::xid)`
 
 type Parts = {
-  /** Reads what was changed after a version (0: everything). */
+  /** Reads what was changed after a version; 0: all of it, whatever was known. */
   changed(after: number): Promise<void>
   /** Reads rows that transactions from this one on have written. */
   moved(since: string): Promise<void>
@@ -30,7 +30,7 @@ export type Versions = {
   requireUsable(): void
 }
 
-type Look = { n: number; least: number; marks: number; now: number; transaction: string }
+type Look = { n: number; life: string | null; least: number; marks: number; now: number; transaction: string }
 
 /** Rows that were copied from elsewhere have versions of their own, and changes go on above them. */
 const LEVEL = `
@@ -40,11 +40,15 @@ const LEVEL = `
 
 /** `n` before all else: what is changed meanwhile is read twice, and not never. */
 const LOOK = `
-  SELECT (SELECT n FROM versions WHERE what = 'changes') AS n,
+  SELECT (SELECT n FROM versions WHERE what = 'changes') AS n, (SELECT name FROM life) AS life,
     (SELECT least FROM migrations ORDER BY position DESC LIMIT 1) AS least,
     (SELECT coalesce(max(row), 0) FROM budget_marks) AS marks,
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
     pg_snapshot_xmin(pg_current_snapshot())::text AS transaction`
+
+/** A backup that was restored, or a server that takes over without the last that the one before it had: less has happened there. */
+const isAnother = (found: Look, seen: Look): boolean =>
+  found.n < seen.n || (seen.life !== null && found.life !== seen.life)
 
 /** A connection that was cut in silence is found out by this. */
 const DEADLINE_MS = 5_000
@@ -76,16 +80,17 @@ export const createVersions = async (
 
   const read = async (figures: boolean): Promise<boolean> => {
     const found = await look()
-    const isChanged = found.n !== seen.n
-    if (isChanged) await changed(seen.n)
-    const isDue = figures || performance.now() - movedAt >= FIGURES_MS
+    const isOther = isAnother(found, seen)
+    const isChanged = isOther || found.n !== seen.n
+    if (isChanged) await changed(isOther ? 0 : seen.n)
+    const isDue = !isOther && (figures || performance.now() - movedAt >= FIGURES_MS)
     if (isDue) {
       await moved(seen.transaction)
       movedAt = performance.now()
     }
     const { marks } = seen
     // What was not read for want of being due is read from the same transaction on.
-    seen = isDue ? found : { ...found, transaction: seen.transaction }
+    seen = isDue || isOther ? found : { ...found, transaction: seen.transaction }
     if (found.marks > marks) passed()
     return isChanged
   }

@@ -41,6 +41,8 @@ export const auditedBudget = ({ unit, amount, renews, warnAt, usedTokens, usedMi
 export type BudgetCache = Pick<Budgets, 'of' | 'get' | 'list'> & {
   /** `more`: what was spent and is not in the row yet. A row that is older than what is known changes nothing. */
   take(row: BudgetRow, more?: Spent): void
+  /** All that there are, whatever was known. */
+  takeAll(rows: readonly BudgetRow[]): void
   /** Who is in which team: of all members. */
   team(members: readonly { id: string; teamId: string | null }[]): void
 }
@@ -65,7 +67,7 @@ export const createBudgetCache = (): BudgetCache => {
       if (each !== undefined) found.push(each)
     return found.length === 0 ? NONE : found
   }
-  return {
+  const cache: BudgetCache = {
     take(row, more) {
       if (row.version < (versions.get(row.id) ?? 0)) return
       versions.set(row.id, row.version)
@@ -89,6 +91,12 @@ export const createBudgetCache = (): BudgetCache => {
       byId.set(row.id, fresh)
       known.clear()
     },
+    takeAll(rows) {
+      versions.clear()
+      for (const row of rows) cache.take(row)
+      for (const id of byId.keys()) if (!versions.has(id)) byId.delete(id)
+      known.clear()
+    },
     team(members) {
       known.clear()
       teamOf.clear()
@@ -105,4 +113,5 @@ export const createBudgetCache = (): BudgetCache => {
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
   }
+  return cache
 }

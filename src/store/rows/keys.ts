@@ -77,6 +77,8 @@ type Entry = { key: Key; until: number | undefined }
 export type KeyCache = Pick<Keys, 'changes' | 'versionOf' | 'get' | 'list'> & {
   /** `more`: tokens that are used and not in the row yet. A row that is older than what is known changes nothing. */
   take(row: KeyRow, more?: number): Key
+  /** All that there are, whatever was known. */
+  takeAll(rows: readonly KeyRow[]): void
   /** By its secret's hash, while that is valid; `now`: milliseconds since the epoch. */
   find(hash: string, now: number): Key | undefined
   /** Whether a secret's hash is known, valid or not. */
@@ -89,7 +91,7 @@ export const createKeyCache = (): KeyCache => {
   const hashesOf = new Map<string, string[]>()
   const versions = new Map<string, number>()
   let changes = 0
-  return {
+  const cache: KeyCache = {
     // A key is the same object for as long as the store is open, so that those who hold it see its changes.
     take(row, more = 0) {
       const known = byId.get(row.id)
@@ -110,6 +112,12 @@ export const createKeyCache = (): KeyCache => {
       hashesOf.set(key.id, hashes)
       return key
     },
+    takeAll(rows) {
+      for (const known of [byHash, hashesOf, versions]) known.clear()
+      for (const row of rows) cache.take(row)
+      for (const id of byId.keys()) if (!versions.has(id)) byId.delete(id)
+      changes++
+    },
     find(hash, now) {
       const entry = byHash.get(hash)
       return entry === undefined || (entry.until !== undefined && entry.until <= now) ? undefined : entry.key
@@ -120,4 +128,5 @@ export const createKeyCache = (): KeyCache => {
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
   }
+  return cache
 }

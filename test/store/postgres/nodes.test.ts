@@ -182,6 +182,37 @@ describe.skipIf(postgresMissing !== undefined)('keys on several nodes', () => {
     expect(there.keys.get(key.id)?.label).toBe('later')
   })
 
+  test('a database that went back to what it was is believed, whatever was known', async () => {
+    const url = await newDatabase()
+    const [here, there] = [await nodeOn(url), await nodeOn(url)]
+    const { key, secret } = await here.keys.issue(validKey(), ACTOR)
+    await here.budgets.set('gateway', { unit: 'usd', amount: 5, renews: undefined, warnAt: [] }, ACTOR)
+    const kept = await here.client.query<{ n: number }>(`SELECT n FROM versions WHERE what = 'changes'`)
+    const lost = await here.keys.issue(validKey(), ACTOR)
+    await here.keys.revoke(key.id, ACTOR)
+    await here.budgets.set('gateway', { unit: 'usd', amount: 9, renews: undefined, warnAt: [] }, ACTOR)
+    await here.budgets.set(`key:${key.id}`, { unit: 'usd', amount: 9, renews: undefined, warnAt: [] }, ACTOR)
+    await there.refresh()
+    await here.client.query('UPDATE keys SET revoked_at = NULL, version = 1 WHERE id = $1', [key.id])
+    await here.client.query('DELETE FROM keys WHERE id = $1', [lost.key.id])
+    await here.client.query(`UPDATE budgets SET amount = 5, version = 2 WHERE id = 'gateway'`)
+    await here.client.query(`DELETE FROM budgets WHERE id <> 'gateway'`)
+    await here.client.query(`UPDATE versions SET n = $1 WHERE what = 'changes'`, [kept[0]?.n])
+    expect(await there.refresh()).toBe(true)
+    expect(await there.keys.authenticate(bearer(secret))).toMatchObject({ id: key.id })
+    await expect((async () => there.keys.authenticate(bearer(lost.secret)))()).rejects.toThrow('not valid')
+    expect(there.keys.list().map(({ id }) => id)).toEqual([key.id])
+    expect(there.budgets.list().map(({ id, amount }) => [id, amount])).toEqual([['gateway', 5]])
+    expect(await there.refresh()).toBe(false)
+    // With changes of its own by now it may be as far again.
+    await here.client.query(`INSERT INTO life (name) VALUES ('one') ON CONFLICT (one) DO UPDATE SET name = 'one'`)
+    await there.refresh()
+    await here.client.query('DELETE FROM keys')
+    await here.client.query(`UPDATE life SET name = 'another'`)
+    await there.refresh()
+    expect(there.keys.list()).toEqual([])
+  })
+
   test('what a key has used is read with the rows that were written since, of transactions that took long too', async () => {
     const [here, there] = await twoNodes()
     const { key } = await here.keys.issue(validKey(), ACTOR)
