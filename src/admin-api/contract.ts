@@ -3,8 +3,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { GRACE_DAYS, LABEL_LENGTH, MOST_SESSION_DAYS } from './bounds.ts'
 import type { RouteName } from './routes.ts'
+import { Closed, Count, Days, Nullable, oneOf } from './schema/forms.ts'
 import * as S from './schema.ts'
-import { Closed, Count, Days, Nullable, oneOf } from './schema.ts'
 
 /** `params` come from the path, `query` from the query string (numbers written in decimal), `body` is JSON. */
 export type Contract = { params?: TSchema; query?: TSchema; body?: TSchema; output: TSchema }

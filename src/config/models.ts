@@ -13,7 +13,7 @@ import { alsoNamed } from './presets.ts'
 import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
 import { type Reader, withKept } from './reader.ts'
-import type { FileModel } from './schema.ts'
+import type { FileModel } from './schema/models.ts'
 
 /** What is said of a model beside what is known of it. `path`: where. */
 type Override = { path: string; file: FileModel }

@@ -1,6 +1,7 @@
 // What stands beside the configuration file: what was set at run time, in the file's own words.
 
-import type { FileAccount, FileModel, FileProvider } from './schema.ts'
+import type { FileModel } from './schema/models.ts'
+import type { FileAccount, FileProvider } from './schema/providers.ts'
 
 /** Credentials are those themselves. */
 export type Overlay = {

@@ -4,7 +4,7 @@
 import type { Model } from '../catalogue/model.ts'
 import { asList, asObject, isObject, type JsonObject } from '../ir/json.ts'
 import { count } from '../ir/usage.ts'
-import type { FileModel } from './schema.ts'
+import type { FileModel } from './schema/models.ts'
 
 export type FilePrice = NonNullable<FileModel['price']>
 

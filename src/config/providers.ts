@@ -12,7 +12,7 @@ import type { Account, Provider } from '../provider/provider.ts'
 import { credentialName, environmentProviders, isSet, presetBase, presetFor, presetUrl } from './presets.ts'
 import { memberPath, mismatch } from './problem.ts'
 import { asWritten, IN_CONFIGURATION, type Reader, withKept } from './reader.ts'
-import type { FileProvider, FileQuirks } from './schema.ts'
+import type { FileProvider, FileQuirks } from './schema/providers.ts'
 import { unsendable, wrongCredential } from './secret.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */

@@ -1,6 +1,6 @@
 // Accounts as they are added, changed and removed at run time: what is asked for as changes of entries.
 
-import type { FileProvider } from '../config/schema.ts'
+import type { FileProvider } from '../config/schema/providers.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Preset } from '../provider/preset.ts'
