@@ -103,6 +103,8 @@ const startBrowsing = ({ empty = false, file }: { empty?: boolean; file?: () => 
     await dialog.getByText('Copy the secret now').waitFor()
     const secret = (await dialog.locator('.secret code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'Done' }).click()
+    // The focus comes back a moment after the dialog is gone, and would leave what was given it before.
+    await page.locator('main :focus:not(dialog *)').waitFor()
     return secret
   }
 

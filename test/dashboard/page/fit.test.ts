@@ -21,6 +21,21 @@ describePage('screens, motion and assistive tools', ({ gateway, visit, admin, ma
       { reducedMotion: 'reduce' },
     ))
 
+  test('what is chosen is told apart where all colours are the reader’s own', () =>
+    admin(
+      '/dashboard',
+      async (page) => {
+        await page.getByLabel('Totals').waitFor()
+        const ground = (of: string) => page.locator(of).first().evaluate('(at) => getComputedStyle(at).backgroundColor')
+        for (const [chosen, other] of [
+          ['nav a[aria-current="page"]', 'nav a:not([aria-current])'],
+          ['.segments [aria-pressed="true"]', '.segments [aria-pressed="false"]'],
+        ] as const)
+          expect(await ground(chosen)).not.toBe(await ground(other))
+      },
+      { forcedColors: 'active' },
+    ))
+
   test('the theme is the system’s until one is chosen, and the choice stays', () =>
     visit(
       '/docs',
@@ -195,6 +210,25 @@ describePage('screens, motion and assistive tools', ({ gateway, visit, admin, ma
       { viewport: { width: 360, height: 740 }, colorScheme: 'light', reducedMotion: 'reduce' },
     )
   })
+
+  test('what a long form ends with is in sight from its beginning, and covers no field that has the focus', () =>
+    admin('/dashboard/keys', async (page) => {
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 640 })
+        await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+        const dialog = page.getByRole('dialog')
+        const action = dialog.getByRole('button', { name: 'Create key' })
+        const { y: top, height } = await action.boundingBox().then((box) => box ?? { y: 0, height: 0 })
+        expect(top + height).toBeLessThan(640)
+        for (const field of await dialog.locator('input, select').all()) {
+          await field.focus()
+          const box = await field.boundingBox().then((found) => found ?? { y: 0, height: 0 })
+          expect(box.y + box.height).toBeLessThan(top)
+        }
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+      }
+    }))
 
   test('a dialog has no serious fault either, keeps the focus, and gives it back', () =>
     admin('/dashboard/keys', async (page) => {

@@ -11,7 +11,7 @@ export const RANGES = [
 
 type Back = (typeof RANGES)[number][0]
 /** 2026-10 */
-type Month = `${number}-${number}`
+export type Month = `${number}-${number}`
 export type Range = Back | Month
 
 const MONTHS = 12
@@ -24,36 +24,45 @@ const SPANS: Record<Back, { hours: number; step: 'hour' | 'day' }> = {
 
 const isBack = (text: string): text is Back => Object.hasOwn(SPANS, text)
 
-/** One that has begun. */
-export const isMonth = (text: string): text is Month =>
-  /^20\d\d-(0[1-9]|1[0-2])$/.test(text) && Date.parse(text) <= Date.now()
+const monthAt = (year: number, month: number): Month =>
+  new Date(Date.UTC(year, month)).toISOString().slice(0, 7) as Month
 
-export const isRange = (text: string | undefined): text is Range =>
-  text !== undefined && (isBack(text) || isMonth(text))
+/** The month it is in a time zone. */
+export const thisMonth = (timeZone: string, now = Date.now()): Month => {
+  const parts = new Intl.DateTimeFormat('en', { timeZone, year: 'numeric', month: 'numeric' }).formatToParts(now)
+  const of = (type: 'year' | 'month'): number => Number(parts.find((part) => part.type === type)?.value)
+  return monthAt(of('year'), of('month') - 1)
+}
+
+export const monthAfter = (month: Month, months: number): Month => {
+  const at = new Date(month)
+  return monthAt(at.getUTCFullYear(), at.getUTCMonth() + months)
+}
+
+/** One that has begun. */
+export const isMonth = (text: string, timeZone: string): text is Month =>
+  /^20\d\d-(0[1-9]|1[0-2])$/.test(text) && text <= thisMonth(timeZone)
+
+export const isRange = (text: string | undefined, timeZone: string): text is Range =>
+  text !== undefined && (isBack(text) || isMonth(text, timeZone))
 
 /** What to ask the server for; whole steps, the one under way included. */
-export const spanOf = (range: Range): { since: string; until: string; step: 'hour' | 'day' } => {
+export const spanOf = (range: Range, timeZone: string): { since: string; until: string; step: 'hour' | 'day' } => {
   const now = Date.now()
   if (isBack(range)) {
     const { hours, step } = SPANS[range]
     return { since: new Date(now - hours * HOUR_MS).toISOString(), until: new Date(now).toISOString(), step }
   }
-  const since = new Date(range)
-  const end = Date.UTC(since.getUTCFullYear(), since.getUTCMonth() + 1)
   // Dates without a time are those of the gateway's zone.
-  const until = end > now ? new Date(now).toISOString() : new Date(end).toISOString().slice(0, 10)
-  return { since: since.toISOString().slice(0, 10), until, step: 'day' }
+  const until = range === thisMonth(timeZone, now) ? new Date(now).toISOString() : `${monthAfter(range, 1)}-01`
+  return { since: `${range}-01`, until, step: 'day' }
 }
 
 const named = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** The last year of months by name, newest first, and `asked` where it is older. */
-export const lastMonths = (asked: Month | undefined): [Month, string][] => {
-  const today = new Date()
-  const months = Array.from({ length: MONTHS }, (_, ago) => {
-    const at = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - ago)
-    return new Date(at).toISOString().slice(0, 7) as Month
-  })
+export const lastMonths = (asked: Month | undefined, timeZone: string): [Month, string][] => {
+  const months = Array.from({ length: MONTHS }, (_, ago) => monthAfter(thisMonth(timeZone), -ago))
   return [...new Set(asked === undefined ? months : [...months, asked])].map((month) => [
     month,
     named.format(new Date(month)),

@@ -16,6 +16,8 @@ export const sessionError = signal<Error | undefined>(undefined)
 export const expired = signal(false)
 /** How often that was done: what could not be loaded meanwhile is asked for again. */
 export const entries = signal(0)
+/** By whose clocks days and months begin. */
+export const zone = computed(() => session.value?.time_zone ?? 'UTC')
 export const isAdmin = computed(() => session.value?.member?.role === 'admin')
 
 const take = (next: Session): void => {

@@ -10,7 +10,7 @@ import { returns, useAfterTraffic } from '../lib/live.ts'
 import { lastSeen, useQuery } from '../lib/query.ts'
 import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { isAdmin, session } from '../lib/session.ts'
+import { isAdmin, session, zone } from '../lib/session.ts'
 import { BudgetMeter, budgetLeft, budgetNote } from '../ui/budget.tsx'
 import { Connect } from '../ui/connect.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
@@ -162,11 +162,11 @@ const Figures = ({ of }: { of: Key }) => (
 
 const KeyUsage = ({ id }: { id: string }) => {
   const [query, setQuery] = useQuery()
-  const range = isRange(query.range) ? query.range : '30d'
+  const range = isRange(query.range, zone.value) ? query.range : '30d'
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(
-    (signal) => call('keys.usage', { id, ...spanOf(range), most }, signal),
+    (signal) => call('keys.usage', { id, ...spanOf(range, zone.value), most }, signal),
     [id, range, most, returns.value],
   )
   useAfterTraffic(REFRESH_MS, usage.reload, (exchange) => exchange.key.id === id)

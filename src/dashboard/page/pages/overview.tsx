@@ -5,9 +5,9 @@ import { call } from '../lib/api.ts'
 import { compact, count, countFigure, duration, khrShort, percent, usd, usdFigure } from '../lib/format.ts'
 import { returns, useAfterTraffic, useEnded } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
-import { isRange, spanOf } from '../lib/range.ts'
+import { isRange, monthAfter, spanOf, thisMonth } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
-import { isAdmin } from '../lib/session.ts'
+import { isAdmin, zone } from '../lib/session.ts'
 import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, Meter, PageHead, Stat } from '../ui/parts.tsx'
@@ -22,12 +22,15 @@ const RECENT = 8
 
 export const Overview = () => {
   const [query, setQuery] = useQuery()
-  const range = isRange(query.range) ? query.range : '24h'
+  const range = isRange(query.range, zone.value) ? query.range : '24h'
   const by = groupingOf(query.by)
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(
-    async (signal) => ({ by, usage: await call('usage.get', { ...spanOf(range), by, most, compare: true }, signal) }),
+    async (signal) => ({
+      by,
+      usage: await call('usage.get', { ...spanOf(range, zone.value), by, most, compare: true }, signal),
+    }),
     [range, by, most, returns.value],
   )
   useAfterTraffic(REFRESH_MS, usage.reload, () => true)
@@ -85,30 +88,34 @@ const MANY_TIMES = 2
 
 /** By how much more or less than in the time before. */
 const changed = (now: number, before: number): string => {
-  if (before === 0) return now === 0 ? '' : 'nothing in the time before'
+  if (before === 0) return now === 0 ? '' : 'nothing before'
   const share = now / before - 1
   return share >= MANY_TIMES
-    ? `${count(Math.round(now / before))} times the time before`
-    : `${share < 0 ? '−' : '+'}${percent(Math.abs(share))} on the time before`
+    ? `${count(Math.round(now / before))} times as much as before`
+    : `${share < 0 ? '−' : '+'}${percent(Math.abs(share))} on before`
 }
 
-const costNote = ({ totals, before, khr_per_usd }: Usage): string => {
+const costNote = ({ totals, before, khr_per_usd }: Usage) => {
   const riel = `${khrShort(totals.cost_khr)} at ${count(khr_per_usd)}`
   const change = before === null ? '' : changed(totals.cost_micro_usd, before.totals.cost_micro_usd)
-  return change === '' ? riel : `${change}, ${riel}`
+  if (change === '') return riel
+  return (
+    <>
+      {change}
+      <br />
+      {riel}
+    </>
+  )
 }
 
 /** What the month has cost and will cost at this rate, and how much of each budget is gone. */
 const Spending = () => {
   const month = useResource(
     async (signal) => {
-      const now = new Date()
-      const [begun, end] = [0, 1].map((ahead) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead))
-      // A date without a time is one of the gateway's zone.
-      const since = new Date(begun ?? 0).toISOString().slice(0, 10)
-      const asked = { since, until: now.toISOString(), step: 'day', by: 'none' } as const
-      const { totals, since: from } = await call('usage.get', asked, signal)
-      const gone = (now.getTime() - Date.parse(from)) / ((end ?? 0) - (begun ?? 0))
+      const current = thisMonth(zone.value)
+      const { totals, since } = await call('usage.get', { ...spanOf(current, zone.value), by: 'none' }, signal)
+      const whole = Date.parse(monthAfter(current, 1)) - Date.parse(current)
+      const gone = (Date.now() - Date.parse(since)) / whole
       return { cost: totals.cost_micro_usd, atEnd: totals.cost_micro_usd / gone, gone }
     },
     [returns.value],
@@ -140,6 +147,8 @@ const SPENDING_MS = 10_000
 /** Of a month: from a few hours nobody can tell. */
 const LEAST_GONE = 0.03
 const MOST_BUDGETS = 8
+/** Before the name, of which a long one shows its beginning. */
+const WHOSE = { key: 'Key', member: 'Member', team: 'Team', gateway: '' } as const
 
 const Budgets = ({ of }: { of: OwnedBudget[] }) => {
   const shareOf = ({ budget }: OwnedBudget): number =>
@@ -149,7 +158,9 @@ const Budgets = ({ of }: { of: OwnedBudget[] }) => {
     <ul class="budgets">
       {fullest.map((each) => (
         <li key={`${each.kind} ${each.owner?.id ?? ''}`}>
-          <span>{each.owner === null ? 'The whole gateway' : `${each.owner.name} (${each.kind})`}</span>
+          <span class="whose" title={each.owner?.name}>
+            {each.owner === null ? 'The whole gateway' : `${WHOSE[each.kind]} ${each.owner.name}`}
+          </span>
           <Meter share={shareOf(each)} label={`${percent(shareOf(each))} used`} />
           <span class="num">{usedOf(each.budget)}</span>
         </li>

@@ -32,7 +32,9 @@ export const Tokens = () => {
             >
               {items.map((token) => (
                 <tr key={token.id}>
-                  <th scope="row">{token.label}</th>
+                  <th scope="row">
+                    <b class="name">{token.label}</b>
+                  </th>
                   <td>
                     <Badge tone={TONES[token.status]}>{token.status}</Badge>
                   </td>

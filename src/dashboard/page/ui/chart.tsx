@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { linesUpTo } from '../lib/axis.ts'
 import { type Look, REST } from '../lib/looks.ts'
-import { session } from '../lib/session.ts'
+import { zone as ownZone } from '../lib/session.ts'
 import { isDark } from '../lib/theme.ts'
 import { colorOf, fillOf, isForced, Swatch } from './looks.tsx'
 
@@ -44,8 +44,6 @@ const loadPlot = async (): Promise<void> => {
   }
 }
 
-const zoneOf = (): string => session.value?.time_zone ?? 'UTC'
-
 export const Chart = ({
   label,
   at,
@@ -55,7 +53,7 @@ export const Chart = ({
   scale,
   height = 240,
   looks: given,
-  zone = zoneOf(),
+  zone = ownZone.value,
 }: Props) => {
   const looks = given ?? series.map((_, place) => ({ color: place % REST.color, pattern: 0 }))
   const host = useRef<HTMLDivElement>(null)

@@ -15,7 +15,7 @@ export const Connect = ({ of }: { of: Key }) => {
   const models = useResource((signal) => call('models.list', undefined, signal), [])
   return (
     <Card title="Connect">
-      <p class="muted small">
+      <p class="muted small" style={{ marginBottom: '8px' }}>
         <code>{PLACE}</code> stands for the secret{of.last_four !== null && ` that ends in ${of.last_four}`}. It was
         shown once; whoever has lost it makes a new one by rotating.
       </p>

@@ -8,7 +8,7 @@ import { save } from '../lib/csv.ts'
 import { compact, count, khr, khrShort, scale, usd, usdColumn, usdScale } from '../lib/format.ts'
 import { type Look, looksOf, REST } from '../lib/looks.ts'
 import { useAction } from '../lib/resource.ts'
-import { isAdmin, session } from '../lib/session.ts'
+import { isAdmin, zone } from '../lib/session.ts'
 import { Chart } from './chart.tsx'
 import { Select } from './fields.tsx'
 import { Swatch } from './looks.tsx'
@@ -92,7 +92,7 @@ export const UsageView = ({
         <>
           Usage over time{' '}
           <span class="muted small" style={{ fontWeight: 400 }}>
-            {usage.step === 'day' ? `by day of ${session.value?.time_zone ?? 'UTC'}` : 'by hour'}
+            {usage.step === 'day' ? `by day of ${zone.value}` : 'by hour'}
           </span>
         </>
       }

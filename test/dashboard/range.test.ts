@@ -1,0 +1,24 @@
+// Which months a page can ask for, and from when to when: those of the gateway's time zone.
+
+import { afterEach, expect, setSystemTime, test } from 'bun:test'
+import { isMonth, lastMonths, monthAfter, spanOf, thisMonth } from '../../src/dashboard/page/lib/range.ts'
+
+afterEach(() => void setSystemTime())
+
+/** Where it is the first of a month, or the last, before it is so by UTC or after. */
+test.each([
+  ['Asia/Phnom_Penh', '2026-11-30T18:00:00Z', '2026-12'],
+  ['UTC', '2026-11-30T18:00:00Z', '2026-11'],
+  ['America/Los_Angeles', '2027-01-01T05:00:00Z', '2026-12'],
+  ['Pacific/Kiritimati', '2026-12-31T10:00:00Z', '2027-01'],
+] as const)('by the clocks of %s, %s lies in %s', (zone, now, month) => {
+  setSystemTime(new Date(now))
+  expect(thisMonth(zone)).toBe(month)
+  expect(lastMonths(undefined, zone)[0]?.[0]).toBe(month)
+  expect(isMonth(month, zone)).toBe(true)
+  expect(isMonth(monthAfter(month, 1), zone)).toBe(false)
+  // The month under way ends now, the one before with its last day.
+  expect(spanOf(month, zone)).toEqual({ since: `${month}-01`, until: new Date(now).toISOString(), step: 'day' })
+  const before = monthAfter(month, -1)
+  expect(spanOf(before, zone)).toEqual({ since: `${before}-01`, until: `${month}-01`, step: 'day' })
+})
