@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startDesk } from '../admin/support.ts'
+import { startDesk } from '../http/admin/support.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 const SECRET = 'sk-of-the-rack-0123456789'

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
-import { cookieOf, type Desk, PASSWORD, refusal, startDesk } from '../admin/support.ts'
+import { cookieOf, type Desk, PASSWORD, refusal, startDesk } from '../http/admin/support.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 

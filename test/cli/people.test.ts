@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GATEWAY } from '../../src/keys/budget.ts'
-import { type Desk, startDesk } from '../admin/support.ts'
+import { type Desk, startDesk } from '../http/admin/support.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 let desk: Desk

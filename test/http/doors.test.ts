@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import { loadConfig } from '../../src/config.ts'
 import { type Server, startServer } from '../../src/server/serve.ts'
-import { PASSWORD } from '../admin/support.ts'
 import { connect } from '../chaos/support/socket.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { silentLog } from '../support/silent-log.ts'
 import { stopAfterAll } from '../support/stopping.ts'
+import { PASSWORD } from './admin/support.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const ROUTE_PATHS = [...new Set(Object.values(ROUTES).map(({ path }) => ADMIN_BASE + path.replace(':id', 'some')))]

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ADMIN_BASE, ROUTES } from '../../src/admin-api/routes.ts'
 import { createApp } from '../../src/app.ts'
 import type { Side } from '../../src/http/endpoints.ts'
-import { type Desk, startDesk } from '../admin/support.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Desk, startDesk } from './admin/support.ts'
 
 /** What says nothing that is not in the manual, or answers for itself. */
 const OPEN: Record<string, string> = {

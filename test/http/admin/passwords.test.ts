@@ -1,11 +1,11 @@
 // Which passwords are refused because they are tried first, and that every way of setting one refuses them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { isGuessable } from '../../src/members/guessable.ts'
-import { DEFAULT_LIMITS } from '../../src/members/member.ts'
-import { createMembership } from '../../src/members/membership.ts'
-import { NOW, open } from '../store/support.ts'
-import { SYSTEM } from '../support/gateway.ts'
+import { isGuessable } from '../../../src/members/guessable.ts'
+import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
+import { createMembership } from '../../../src/members/membership.ts'
+import { NOW, open } from '../../store/support.ts'
+import { SYSTEM } from '../../support/gateway.ts'
 import { type Desk, PASSWORD, refusal, startDesk } from './support.ts'
 
 describe('a password is refused', () => {

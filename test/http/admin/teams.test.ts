@@ -1,8 +1,8 @@
 // Teams, and budgets of keys, members and teams, in the admin API.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { budgetOf, GATEWAY } from '../../src/keys/budget.ts'
-import { journalOf } from '../support/gateway.ts'
+import { budgetOf, GATEWAY } from '../../../src/keys/budget.ts'
+import { journalOf } from '../../support/gateway.ts'
 import { type Desk, startDesk } from './support.ts'
 
 let desk: Desk

@@ -1,12 +1,12 @@
 // A refused request is a row: found by the id its client was given, with the check it did not pass and what it was told; counted.
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { MANUAL, withTables } from '../../scripts/failures.ts'
-import type { Output } from '../../src/admin-api/contract.ts'
-import { type Frame, FrameReader } from '../../src/lib/sse.ts'
-import { MESSAGE } from '../support/provider/message.ts'
-import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { stopAfterAll } from '../support/stopping.ts'
+import { MANUAL, withTables } from '../../../scripts/failures.ts'
+import type { Output } from '../../../src/admin-api/contract.ts'
+import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import { MESSAGE } from '../../support/provider/message.ts'
+import { json, type Script, type Scripted, startScripted } from '../../support/provider/scripted.ts'
+import { stopAfterAll } from '../../support/stopping.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 const PROVIDER_TEXT = 'a word of the provider'

@@ -1,7 +1,7 @@
 // The admin API on alerts: who is told, how that goes, and a test of it.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Hook, startHook, webhook } from '../alerts/support.ts'
+import { type Hook, startHook, webhook } from '../../alerts/support.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk

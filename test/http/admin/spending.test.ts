@@ -1,8 +1,8 @@
 // Usage by member, team, account, provider and tag: as the admin API tells it, and to whom.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { MESSAGE } from '../support/provider/message.ts'
-import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { MESSAGE } from '../../support/provider/message.ts'
+import { json, type Scripted, startScripted } from '../../support/provider/scripted.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk

@@ -1,7 +1,7 @@
 // An account's test: what its vendor says when asked for a word, told to admins alone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../support/provider/real-vendors.ts'
+import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../../support/provider/real-vendors.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let vendors: RealVendors

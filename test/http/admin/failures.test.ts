@@ -1,10 +1,10 @@
 // What the page of a failed exchange begins with, for whom: who runs the gateway reads of accounts, a member of what they can do.
 
 import { describe, expect, test } from 'bun:test'
-import type * as S from '../../src/admin-api/schema.ts'
-import { failureOf } from '../../src/http/admin/failures.ts'
-import { ATTEMPT_FAILURES } from '../../src/observe/failures.ts'
-import type { ExchangeRow } from '../../src/store/usage.ts'
+import type * as S from '../../../src/admin-api/schema.ts'
+import { failureOf } from '../../../src/http/admin/failures.ts'
+import { ATTEMPT_FAILURES } from '../../../src/observe/failures.ts'
+import type { ExchangeRow } from '../../../src/store/usage.ts'
 
 const NOT_THEIRS = 'The failure is not the client’s.'
 

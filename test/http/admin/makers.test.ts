@@ -1,7 +1,7 @@
 // What someone made as an admin ends with that: every way of letting people in, by every way their standing ends.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { SYSTEM } from '../support/gateway.ts'
+import { SYSTEM } from '../../support/gateway.ts'
 import { type Desk, PASSWORD, type Person, startDesk } from './support.ts'
 
 let desk: Desk

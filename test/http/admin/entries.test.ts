@@ -2,10 +2,10 @@
 // theirs told again.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Account, Preset } from '../../src/admin-api/schema.ts'
-import { HOUR_MS } from '../../src/lib/spans.ts'
-import { createAccounts } from '../../src/observe/accounts.ts'
-import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../support/provider/real-vendors.ts'
+import type { Account, Preset } from '../../../src/admin-api/schema.ts'
+import { HOUR_MS } from '../../../src/lib/spans.ts'
+import { createAccounts } from '../../../src/observe/accounts.ts'
+import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../../support/provider/real-vendors.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let vendors: RealVendors

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { asObject } from '../../src/ir/json.ts'
-import { permits } from '../../src/keys/key.ts'
-import { NO_USAGE } from '../../src/relay/meter.ts'
-import { whileAnotherWrites } from '../support/another-writer.ts'
-import { journalOf, SYSTEM } from '../support/gateway.ts'
+import { asObject } from '../../../src/ir/json.ts'
+import { permits } from '../../../src/keys/key.ts'
+import { NO_USAGE } from '../../../src/relay/meter.ts'
+import { whileAnotherWrites } from '../../support/another-writer.ts'
+import { journalOf, SYSTEM } from '../../support/gateway.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk

@@ -3,10 +3,10 @@
 import { expect } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { CONTRACT, type Contract, type Output } from '../../src/admin-api/contract.ts'
-import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
-import { DEFAULT_LIMITS, type Member, type MemberLimits, type Role } from '../../src/members/member.ts'
-import { type GatewayFor, SYSTEM, startGateway, type TestGateway } from '../support/gateway.ts'
+import { CONTRACT, type Contract, type Output } from '../../../src/admin-api/contract.ts'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../../src/admin-api/routes.ts'
+import { DEFAULT_LIMITS, type Member, type MemberLimits, type Role } from '../../../src/members/member.ts'
+import { type GatewayFor, SYSTEM, startGateway, type TestGateway } from '../../support/gateway.ts'
 
 export const PASSWORD = 'correct horse battery'
 

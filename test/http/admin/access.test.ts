@@ -2,9 +2,9 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
-import { databasePath } from '../../src/config.ts'
-import { SYSTEM } from '../support/gateway.ts'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../../src/admin-api/routes.ts'
+import { databasePath } from '../../../src/config.ts'
+import { SYSTEM } from '../../support/gateway.ts'
 import { type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
 let desk: Desk

@@ -1,7 +1,7 @@
 // The playground's key: a member's own for an hour, in no list, within their limits, gone when they sign out.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
+import { type DemoProviders, startDemoProviders } from '../../../src/demo/index.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let providers: DemoProviders

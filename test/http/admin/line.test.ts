@@ -1,9 +1,9 @@
 // Strangers at the dashboard's door: what they send is small, there at once, and never in the way of others.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
-import { createLine } from '../../src/http/admin/line.ts'
-import { connect, type RawClient } from '../chaos/support/socket.ts'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../../src/admin-api/routes.ts'
+import { createLine } from '../../../src/http/admin/line.ts'
+import { connect, type RawClient } from '../../chaos/support/socket.ts'
 import { type Desk, PASSWORD, refusal, startDesk } from './support.ts'
 
 describe('the line', () => {

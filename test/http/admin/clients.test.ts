@@ -1,8 +1,8 @@
 // How a key's clients are connected, as the dashboard shows it: what `connect` writes, with the models of the key.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { applied, read } from '../../src/clients/edit.ts'
-import { CLIENTS } from '../../src/clients/index.ts'
+import { applied, read } from '../../../src/clients/edit.ts'
+import { CLIENTS } from '../../../src/clients/index.ts'
 import { type Desk, startDesk } from './support.ts'
 
 let desk: Desk
