@@ -112,7 +112,7 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Spending' }) })
       await card.getByText(/this month/).waitFor()
       const budgets = card.locator('li')
-      await budgets.filter({ hasText: 'half empty (key)' }).waitFor()
+      await budgets.filter({ hasText: 'Key half empty' }).waitFor()
       expect(await budgets.first().textContent()).toContain('all gone')
     }))
 

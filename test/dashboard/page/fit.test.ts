@@ -26,7 +26,8 @@ describePage('screens, motion and assistive tools', ({ gateway, visit, admin, ma
       '/dashboard',
       async (page) => {
         await page.getByLabel('Totals').waitFor()
-        const ground = (of: string) => page.locator(of).first().evaluate('(at) => getComputedStyle(at).backgroundColor')
+        const ground = (of: string) =>
+          page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(of)})).backgroundColor`)
         for (const [chosen, other] of [
           ['nav a[aria-current="page"]', 'nav a:not([aria-current])'],
           ['.segments [aria-pressed="true"]', '.segments [aria-pressed="false"]'],

@@ -449,6 +449,14 @@ describe('a conversation is translated', () => {
       { messages: [{ content: [{ type: 'document', source: { type: 'text', data: 'a,b' } }] }] },
       [],
     ],
+    [
+      'JSON shown as an image',
+      chat,
+      'messages',
+      user({ type: 'image_url', image_url: { url: 'data:application/json;base64,WzFd' } }),
+      { messages: [{ content: [{ type: 'document', source: { type: 'text', data: '[1]' } }] }] },
+      [],
+    ],
     ...([chat, 'messages'] as const).flatMap((to): Crossing[] => {
       const shown = (url: string) => said({ role: 'user', content: [{ type: 'input_image', image_url: url }] })
       const pdf =
