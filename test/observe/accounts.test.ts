@@ -8,7 +8,7 @@ import { createAccounts } from '../../src/observe/accounts.ts'
 const REMEMBERED = 64
 const note = fc.record({
   account: fc.constantFrom('main', 'second'),
-  errorCode: fc.option(fc.constantFrom('upstream_error', 'service_unavailable'), { nil: undefined }),
+  errorCode: fc.option(fc.constantFrom('upstream_error', 'service_unavailable'), { nil: undefined, freq: 1 }),
   providerStatus: fc.option(fc.constantFrom(429, 500), { nil: undefined }),
   ms: fc.nat(10_000),
 })
@@ -17,7 +17,8 @@ const exchanges = fc.array(
     attempts: fc.array(note, { minLength: 1, maxLength: 3 }),
     firstByteMs: fc.option(fc.nat(10_000), { nil: undefined }),
   }),
-  { maxLength: 150 },
+  // More than are remembered, in many runs.
+  { maxLength: 400, size: 'max' },
 )
 const attemptOf = (of: typeof note extends fc.Arbitrary<infer T> ? T : never): AttemptNote =>
   ({ provider: 'vendor', model: 'm', wire: 'messages', ...of }) as AttemptNote
