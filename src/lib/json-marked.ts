@@ -14,9 +14,10 @@ const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString(
 const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
 const HEAD = Buffer.from(BEGINS)
 const ENDS = String.fromCharCode(EDGE)
-/** Of a mark's number, with what it ends in. */
-const MOST_DIGITS = 12
 const markOf = (which: number): string => `${BEGINS}${which}${ENDS}`
+
+/** For a value that is known. */
+const NULL = 'null'
 
 /** Shorter strings are read sooner than they are marked. */
 const LEAST_BYTES = 512
@@ -52,7 +53,8 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   const marks = Array.from({ length: count }, (_, which) => markOf(which))
   const hidden = (which: number): number => (spans[which * 3 + 2] as number) - (spans[which * 3 + 1] as number)
   const hiddenBy = (which: number): number => hidden(which) - (marks[which]?.length ?? 0)
-  const short = Buffer.allocUnsafe(bytes.length + count * (HEAD.length + MOST_DIGITS))
+  // A mark is shorter than what it stands for.
+  const short = Buffer.allocUnsafe(bytes.length + NULL.length)
   let from = 0
   let to = 0
   const put = (until: number, text: string, past: number): void => {
@@ -64,12 +66,12 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   for (let which = 0; which < count; which++) {
     const kept = spans[which * 3 + 1] as number
     if (known !== undefined && !isPast && kept > known.start) {
-      put(known.start, 'null', known.end)
+      put(known.start, NULL, known.end)
       isPast = true
     }
     put(kept, marks[which] as string, spans[which * 3 + 2] as number)
   }
-  if (known !== undefined && !isPast) put(known.start, 'null', known.end)
+  if (known !== undefined && !isPast) put(known.start, NULL, known.end)
   to += all.copy(short, to, from)
   const made = short.subarray(0, to)
   const text = made.toString(isAscii(made) ? 'latin1' : 'utf8')

@@ -7,9 +7,9 @@ import { readNow } from '../../src/lib/json-reader.ts'
 import { textOf } from '../../src/lib/pieces.ts'
 
 const utf8 = new TextEncoder()
-const markedIn = (json: string): Marked | undefined => {
+const markedIn = (json: string, known?: { start: number; end: number }): Marked | undefined => {
   const bytes = utf8.encode(json)
-  return markLong(bytes, readNow(bytes, { outlined: false }).cut)
+  return markLong(bytes, readNow(bytes, { outlined: false }).cut, known)
 }
 
 const piece = fc.constantFrom('a', ' ', '"', '\\', '\n', '\u0001', '{', ']}', ',', 'ខ្មែរ', '😀', 'é', '\u2028')
@@ -55,6 +55,25 @@ describe('marks', () => {
         expect(JSON.parse(textOf(sent ?? ''))).toEqual({ within: [JSON.parse(given)] })
       }),
       { numRuns: 300 },
+    )
+  })
+
+  test('are made around a value that is known, which is passed over with all that is in it', () => {
+    const member = fc.tuple(text, value).map(([long, given]) => JSON.stringify([given, long, 'x'.repeat(6_000)]))
+    const list = fc.array(text, { maxLength: 3 }).map((texts) => JSON.stringify([...texts, 'y'.repeat(2_000)]))
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 2 }), list, fc.array(member, { maxLength: 2 }), (some, known, more) => {
+        const before = some.map((each, at) => `"before${at}":${each},`).join('')
+        const after = more.map((each, at) => `,"after${at}":${each}`).join('')
+        const start = utf8.encode(`{${before}"known":`).length
+        const given = `{${before}"known":${known}${after}}`
+        const marks = markedIn(given, { start, end: start + utf8.encode(known).length })
+        if (marks === undefined) return expect(some.length + more.length).toBe(0)
+        const parsed: unknown = JSON.parse(marks.text)
+        const wanted = { ...JSON.parse(given), known: null }
+        expect(whole(parsed, marks)).toEqual(wanted)
+        expect(JSON.parse(textOf(marks.written(utf8.encode(JSON.stringify(parsed))) ?? ''))).toEqual(wanted)
+      }),
     )
   })
 
