@@ -75,7 +75,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       expect(out).toContain(`sluice ${version} is installed: ${join(folder, 'home', '.local/bin/sluice')}`)
       const ran = await run([join(folder, 'home', '.local/bin/sluice'), 'version'])
       expect(ran.out).toBe(`sluice ${version}`)
-    }, 60_000)
+    }, 240_000)
 
     test('is not installed where a byte of it was changed on the way', async () => {
       spoilt = true
@@ -84,7 +84,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       expect(code).toBe(1)
       expect(err).toMatch(/^The checksum of .* is wrong: .* Nothing is installed\.$/)
       expect(existsSync(join(folder, 'other'))).toBe(false)
-    }, 60_000)
+    }, 240_000)
   })
 
   describe.skipIf(!existsSync(join(release, 'npm', HERE)))('by npm', () => {
@@ -127,7 +127,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       }
       const token = `//${new URL(url).host}/:_authToken=none\n`
       await Bun.write(join(home, '.npmrc'), token)
-    }, 180_000)
+    }, 480_000)
     afterAll(async () => {
       registry?.kill()
       await registry?.exited
@@ -158,7 +158,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       await reader.read()
       served.kill('SIGTERM')
       expect(await served.exited).toBe(0)
-    }, 180_000)
+    }, 480_000)
   })
 
   const root = process.getuid?.() === 0
@@ -194,6 +194,6 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       child.kill('SIGTERM')
       expect(await child.exited).toBe(0)
     },
-    60_000,
+    240_000,
   )
 })
