@@ -143,9 +143,18 @@ const tomlEditor: Editor = {
   write: (text, _edits, meant) => {
     if (text.trim() === '') return toml.stringify(meant, { inlineTableStart: TABLES })
     const format = Object.assign(toml.TomlFormat.autoDetectFormat(text), { inlineTableStart: TABLES })
-    return toml.patch(text, meant, format)
+    const before = tomlEditor.read(text)
+    const isNewList = ([name, value]: [string, Json]) => before[name] === undefined && isTables(value)
+    const { true: lists = [], false: rest = [] } = Object.groupBy(Object.entries(meant), (each) => `${isNewList(each)}`)
+    const patched = toml.patch(text, Object.fromEntries(rest), format)
+    if (lists.length === 0) return patched
+    // The library finds no place for the first table of a list: the end of the file is one, whatever stands before.
+    const added = toml.stringify(Object.fromEntries(lists), { inlineTableStart: TABLES })
+    return `${patched.trimEnd()}\n\n${added}`
   },
 }
+
+const isTables = (value: Json): boolean => Array.isArray(value) && value.length > 0 && value.every(isObject)
 
 /** `NAME=value` and `export NAME=value`, one a line. */
 const LINE = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(.*?)[ \t]*$/

@@ -56,6 +56,22 @@ describe.each(Object.entries(FILES) as [Format, string][])('%s', (format, text) 
   })
 })
 
+test.each(['own = 1\n', '# mine\nown = 1', '[own]\na = 1\n', '[[own]]\na = 1\n\n[own.b]\nc = 1\n', '', '# mine\n'])(
+  'the first tables of a list find a place in a TOML file that says %j',
+  (text) => {
+    const edit: Edit = {
+      at: ['list'],
+      own: { member: 'name', name: 'sluice' },
+      value: [{ name: 'sluice', deep: { a: 1 } }],
+    }
+    const edits: Edit[] = [{ at: ['model'], value: 'm-2' }, edit]
+    const after = edited('toml', text, edits)
+    expect(read('toml', after)).toEqual(applied(read('toml', text), edits))
+    for (const line of text.split('\n').filter(Boolean)) expect(after.split('\n')).toContain(line)
+    expect(edited('toml', after, edits)).toBe(after)
+  },
+)
+
 test.each([
   ['json', '{ "model": ', 'it is no JSON (line 1)'],
   ['json', '[1]', 'it holds no group of settings'],
