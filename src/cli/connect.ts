@@ -6,7 +6,7 @@ import type { Client, Home, Setup } from '../clients/client.ts'
 import { CLIENTS } from '../clients/index.ts'
 import { originOf } from '../config/origin.ts'
 import { nearest } from '../lib/nearest.ts'
-import { isLoopback } from '../lib/proxy.ts'
+import { isThisMachine } from '../lib/this-machine.ts'
 import { addressIn, type Where } from './backend.ts'
 import { command } from './command.ts'
 import { modelsOf, tryOut } from './connect-call.ts'
@@ -143,6 +143,6 @@ const takeBack = async (client: Client, home: Home, io: Io): Promise<number> => 
 
 const notesOf = ({ notes = [] }: Client, origin: string): string[] => {
   const url = new URL(origin)
-  const open = url.protocol === 'http:' && !isLoopback(url)
+  const open = url.protocol === 'http:' && !isThisMachine(url.hostname)
   return [...(open ? [`${origin} is not encrypted: whoever is on the way can read the key`] : []), ...notes]
 }

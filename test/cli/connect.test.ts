@@ -11,7 +11,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import type { Format } from '../../src/clients/client.ts'
 import { CLIENTS } from '../../src/clients/index.ts'
 import { startDemoGateway } from '../support/gateway.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -66,6 +67,36 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))('%s', (na
     for (const { shown } of client.files) expect(out).toContain(shown)
     expect(out).not.toContain(gateway.secret)
     expect(readdirSync(terminal.cwd)).toEqual([])
+  })
+})
+
+/** What its owner has in a file of each format. */
+const OWN: Record<Format, string> = {
+  json: '{\n\t"own": [1,2], // mine\n}\n',
+  yaml: '# mine\nown:   1\n',
+  'yaml-list': '# mine\n- model_id:   own\n',
+  toml: '# mine\nown   = 1\n',
+  env: '# mine\nOWN=1\n',
+}
+
+test.each(CLIENTS.map((client) => [client.name, client] as const))(
+  'what is in the files of %s comes back byte for byte',
+  async (name, client) => {
+    const home = { home: terminal.cwd, env: terminal.env, platform: process.platform }
+    const files = client.files.map((file) => [file.path(home), OWN[file.format]] as const)
+    for (const [path, text] of files) put(relative(terminal.cwd, path), text)
+    expect(await type(name)).toMatchObject({ code: 0 })
+    for (const [path, text] of files) expect(readFileSync(path, 'utf8')).not.toBe(text)
+    expect(await type(name, '--undo')).toMatchObject({ code: 0 })
+    for (const [path, text] of files) expect(readFileSync(path, 'utf8')).toBe(text)
+  },
+)
+
+test('no warning is given of a gateway on this machine by a name of its own', async () => {
+  const { host } = new URL(gateway.url.replace('127.0.0.1', 'app.localhost'))
+  expect(await type('codex', '--server', `http://${host}`)).toMatchObject({
+    code: 0,
+    err: expect.not.stringContaining('not encrypted'),
   })
 })
 
