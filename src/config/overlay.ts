@@ -6,7 +6,7 @@ import type { FileAccount, FileProvider } from './schema/providers.ts'
 /** Credentials are those themselves. */
 export type Overlay = {
   providers: Readonly<Record<string, FileProvider>>
-  accounts: readonly { provider: string; account: FileAccount }[]
+  accounts: readonly { provider: string; account: FileAccount & { name: string } }[]
   models: Readonly<Record<string, FileModel>>
   aliases: Readonly<Record<string, string>>
   fallbacks: Readonly<Record<string, string[]>>

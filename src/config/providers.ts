@@ -195,12 +195,15 @@ const allAccounts = (reader: Reader, entry: Entry): Account[] => {
   const { id, file, path, preset } = entry
   const own = accountsOf(reader, entry)
   const kept = reader.kept.accounts.filter(({ provider }) => provider === id).map(({ account }) => account)
-  const taken = new Set([...own, ...(file.accounts ?? [])].map(({ name }) => name))
+  const taken = new Set([...own, ...(file.accounts ?? [])].map(({ name = ONLY }) => name))
   for (const { name } of kept)
     if (taken.has(name)) reader.report(memberPath(`${path}.accounts`, name), IN_CONFIGURATION)
   const free = kept.filter(({ name }) => !taken.has(name))
   return [...own, ...readAccounts(asWritten(reader), { accounts: free }, path, preset)]
 }
+
+/** What an account is called that has no name, and needs none where it is the only one. */
+const ONLY = 'main'
 
 /** The file's accounts, else the one that the environment has the variables of. */
 const accountsOf = (reader: Reader, { id, file, path, preset }: Entry): Account[] => {
@@ -226,7 +229,7 @@ const signingAccount = (reader: Reader, path: string, preset: Preset): Account[]
     return []
   }
   const credential = [id, secret, ...(isSet(token) ? [token] : [])].join(':')
-  return [{ name: 'main', baseUrl: url, credential, weight: 1 }]
+  return [{ name: ONLY, baseUrl: url, credential, weight: 1 }]
 }
 
 /** A signature is for a service in a region, which the host names; its credential has two parts at least. */
@@ -250,10 +253,12 @@ const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: 
   const names = new Set<string>()
   return (file.accounts ?? []).flatMap((account, index) => {
     const at = memberPath(`${path}.accounts`, index)
-    if (names.has(account.name)) {
-      reader.report(`${at}.name`, `found ${JSON.stringify(account.name)} a second time, allowed: a name of its own`)
+    const { name = ONLY } = account
+    if (names.has(name)) {
+      const found = account.name === undefined ? 'nothing' : `${JSON.stringify(name)} a second time`
+      reader.report(`${at}.name`, `found ${found}, allowed: a name of its own`)
     }
-    names.add(account.name)
+    names.add(name)
     if (!reader.resolves) return []
     if (account.credential === undefined && preset === undefined)
       reader.report(`${at}.credential`, mismatch(undefined, CREDENTIAL))
@@ -271,7 +276,7 @@ const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: 
         ? defaultCredential(reader, `${at}.credential`, preset)
         : reader.secret(`${at}.credential`, account.credential)
     if (baseUrl === undefined || credential === undefined) return []
-    return [{ name: account.name, baseUrl, credential, weight: account.weight ?? 1 }]
+    return [{ name, baseUrl, credential, weight: account.weight ?? 1 }]
   })
 }
 
@@ -329,7 +334,7 @@ const presetAccount = (reader: Reader, path: string, preset: Preset): Account[] 
     reader.warn(`${preset.name} is not configured: ${name} holds a key of a gateway, not one of ${preset.title}`)
     return []
   }
-  return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
+  return baseUrl === undefined ? [] : [{ name: ONLY, baseUrl, credential, weight: 1 }]
 }
 
 /** The one account that a provider of the contract gets from VENDOR_X_BASE_URL and VENDOR_X_API_KEY. */
@@ -350,7 +355,7 @@ const neutralAccount = (reader: Reader, id: string): Account[] => {
   }
   const fault = wrongCredential(credential)
   if (fault !== undefined) reader.outside(keyName).report('', fault)
-  return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
+  return baseUrl === undefined ? [] : [{ name: ONLY, baseUrl, credential, weight: 1 }]
 }
 
 // Neither the URL nor its parts are shown: a credential may have been written in its place.

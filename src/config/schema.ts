@@ -95,7 +95,11 @@ export const FileSchema = Type.Object(
             }),
           ),
         },
-        { ...closed, description: 'What all keys together may use' },
+        {
+          ...closed,
+          description: 'What all keys together may use',
+          allowed: 'a mapping, such as { usd: 20, renews: month },',
+        },
       ),
     ),
     providers: Type.Optional(

@@ -19,7 +19,7 @@ import type { EntryChange, EntryStore, KeptEntry, Section } from '../store/entri
 import type { Bound, Credentials } from './credentials.ts'
 
 /** An account's value: `provider` and `name` beside what the file says of one. */
-export type AccountValue = Omit<FileAccount, 'credential'> & { provider: string; base_url: string }
+export type AccountValue = Omit<FileAccount, 'credential'> & { provider: string; name: string; base_url: string }
 
 /** `problem`: why it is not in force. */
 export type ShownEntry = KeptEntry & { problem: string | undefined }

@@ -55,7 +55,7 @@ providers:
     quirks: { max_tokens_field: max_tokens, rejects: [store] }
   local:
     wires: [chat-completions]
-    accounts: [{ name: main, base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
+    accounts: [{ base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
 models:
   vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26, cache_write_1h: 11, long_context: { above: 9, cache_write: 12 } } }
   local-llama: { provider: local, price: { input: 1, output: 2, long_context: { above: 200000, output: 3 }, service_tiers: { flex: 0.5 } }, input: [text, image], created: 2026-01-31 }
@@ -654,6 +654,10 @@ describe('a wrong configuration is told with its place, what was found and what 
     [
       'providers: { vendor_a: { accounts: [{ name: m, credential: env:K }, { name: m, credential: env:K }] } }',
       'providers.vendor_a.accounts[1].name: found "m" a second time, allowed: a name of its own',
+    ],
+    [
+      'providers: { vendor_a: { accounts: [{ credential: env:K }, { credential: env:K }] } }',
+      'providers.vendor_a.accounts[1].name: found nothing, allowed: a name of its own',
     ],
     [
       'models: { mine: { provider: vendor_c } }',

@@ -65,7 +65,12 @@ export type FileQuirks = Static<typeof Quirks>
 
 export const Account = Type.Object(
   {
-    name: Type.String({ description: 'Name in logs and the dashboard; unique in its provider', minLength: 1 }),
+    name: Type.Optional(
+      Type.String({
+        description: 'Name in logs and the dashboard; unique in its provider. By default main, for an only account',
+        minLength: 1,
+      }),
+    ),
     base_url: Type.Optional(
       Type.String({
         description:
