@@ -133,8 +133,8 @@ const Shown = ({ record, history }: Seen) => {
       </section>
       {history.key.capture === 'content' && (
         <Notice tone="warn">
-          What is said with this key is captured: its prompts and answers go with the traces of this gateway to those
-          who run it.
+          What is said with this key is captured: where this gateway exports traces, its prompts and answers go with
+          them to those who run it.
         </Notice>
       )}
       <Card title={`Tokens by day, last ${DAYS} days`}>
