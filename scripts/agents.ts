@@ -1,11 +1,12 @@
 // Drives the real command lines: `sluice connect`, then a task of two steps (a tool is called, its result answered) on a
-// model of each vendor of the demo.
+// model of each vendor of the demo, then `--undo`.
 //   bun scripts/agents.ts [NAME…] [--folder FOLDER] [--write]
-// Installs those of ITS_OWN, pinned, in a temporary folder, or in FOLDER, which stays; others are looked for on PATH. Each
+// Installs those of BY_NPM and BY_PIP, pinned, in a temporary folder, or in FOLDER, which stays; others, and those that do not
+// install here, are looked for on PATH. Each
 // gets an empty home of its own, nothing but this machine to talk to, and a limit of time. Prints a table; --write puts it
 // into docs/clients.md.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,15 +18,20 @@ import { aligned, inserted } from './clients/table.ts'
 import { done, installPython } from './servers/run.ts'
 
 /** By Bun: npm installs older majors in silence where Node.js is older than they ask for. */
-const ITS_OWN = {
+const BY_NPM = {
   '@anthropic-ai/claude-code': '2.1.332',
+  '@continuedev/cli': '1.5.47',
+  '@earendil-works/pi-coding-agent': '1.6.0',
+  '@github/copilot': '1.0.102',
   '@openai/codex': '0.171.0',
-  'opencode-ai': '1.18.33',
   '@qwen-code/qwen-code': '0.24.4',
+  cline: '3.0.65',
   droid: '0.215.0',
   node: '22.23.3',
+  'opencode-ai': '1.18.33',
 }
-const AIDER = 'aider-chat==0.86.2'
+/** Each in an environment of its own. */
+const BY_PIP = { aider: 'aider-chat==0.86.2', hermes: 'hermes-agent==0.19.0', llm: 'llm==0.36' }
 const PAGE = new URL('../docs/clients.md', import.meta.url)
 
 const MAIN = join(import.meta.dir, '..', 'src', 'main.ts')
@@ -85,13 +91,15 @@ if (unknown.length > 0) throw new Error(`not known: ${unknown.join(', ')}; ${Obj
 const installAgents = (folder: string): string[] => {
   mkdirSync(folder, { recursive: true })
   if (!existsSync(join(folder, 'node_modules'))) {
-    const made = { private: true, dependencies: ITS_OWN, trustedDependencies: Object.keys(ITS_OWN) }
+    const made = { private: true, dependencies: BY_NPM, trustedDependencies: Object.keys(BY_NPM) }
     writeFileSync(join(folder, 'package.json'), JSON.stringify(made))
     done([process.execPath, 'install'], folder)
   }
-  const python = join(folder, 'aider')
-  installPython(folder, python, [AIDER])
-  return [join(folder, 'node_modules', '.bin'), join(python, 'bin')]
+  const pythons = Object.entries(BY_PIP).map(([name, wanted]) => {
+    installPython(folder, join(folder, name), [wanted])
+    return join(folder, name, 'bin')
+  })
+  return [join(folder, 'node_modules', '.bin'), ...pythons]
 }
 
 const driven = async (name: string, drive: Drive, program: string, model: string): Promise<string> => {
@@ -118,11 +126,24 @@ const driven = async (name: string, drive: Drive, program: string, model: string
   const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model, order.indexOf(model))]
   const own = { ...without, ...drive.env, ...(key === undefined ? {} : { [key]: secret }) }
   const ran = await runIn(command, work, own)
-  const word = wordOf(ran)
+  const word = (file === undefined ? await stillConnected(drive.as ?? name, work, env) : undefined) ?? wordOf(ran)
   if (word.includes('failed')) console.error(told, ran.text.slice(-1_500), searches === true ? searching.asked : '')
   console.error(`${name} on ${model}: ${word}, ${ran.seconds.toFixed(0)} s`)
   writeFileSync(join(home, 'output.txt'), ran.text)
   return word
+}
+
+/** What `--undo` leaves of the gateway in the client's files, if anything. */
+const stillConnected = async (name: string, cwd: string, env: Record<string, string>): Promise<string | undefined> => {
+  const { code, text } = await runIn([process.execPath, MAIN, 'connect', name, '--undo'], cwd, env)
+  if (code !== 0) return `taking back failed: ${text}`
+  const home = { home: env.HOME ?? '', env, platform: process.platform }
+  const paths = CLIENTS.find((client) => client.name === name)?.files.map((file) => file.path(home)) ?? []
+  const told = [env.SLUICE_SERVER, env.SLUICE_API_KEY].filter((each) => each !== undefined)
+  const left = paths.filter(
+    (path) => existsSync(path) && told.some((each) => readFileSync(path, 'utf8').includes(each)),
+  )
+  return left.length === 0 ? undefined : `taking back failed: ${left.join(', ')}`
 }
 
 const wordOf = ({ text, code }: Ran): string => {

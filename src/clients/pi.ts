@@ -7,7 +7,7 @@ export const pi: Client = {
   name: 'pi',
   title: 'pi',
   wire: 'responses',
-  tried: { version: '1.5.2', date: '2026-11-27' },
+  tried: { version: '1.6.0', date: '2026-11-27' },
   files: [
     {
       shown: '~/.pi/agent/models.json',
