@@ -30,7 +30,7 @@ import { withoutMarks } from './client-body.ts'
 import { listDropped } from './dropped.ts'
 import { type Exchange, secondsOf } from './exchange.ts'
 import type { Relay } from './services.ts'
-import { beginning, endedSource, joined, rawTap, readBytes, readFrom, type Source } from './source.ts'
+import { beginning, endedSource, type HeldSource, joined, rawTap, readBytes, readFrom, type Source } from './source.ts'
 import type { Target } from './target.ts'
 import {
   askOf,
@@ -320,7 +320,7 @@ const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
   )
 }
 
-export const openStream: Read<StreamAnswer> = (reading, response) => {
+export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const images = imagesAsked(exchange.body.outline)
   const passed =
@@ -338,7 +338,7 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
   const said = exchange.trace?.said
   const tap =
     said === undefined ? passed : heardBy(said, passed, { codec, undo: plan.undo }, wantsSeveral(exchange.body.outline))
-  return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
+  const fromWhole = (text: string, body: JsonObject): StreamAnswer => {
     const ended = (text: string, watched: Tap): StreamAnswer => ({
       ...{ kind: 'stream', target, first: '', source: endedSource(abort, text), tap: watched },
     })
@@ -349,7 +349,10 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
     const across = crossing(reading, exchange.wire, plan.undo ?? {})
     const made = streamFromWhole(withExact(text, body), across, keptBy(reading))
     return ended(made.text, made.tap)
-  })
+  }
+  // One in the background can only be found by its id: its client has that at once.
+  const holding = exchange.background ? {} : { heard }
+  return readToFirstOutput(response, { relay, target, codec, abort, ...holding }, tap, fromWhole)
 }
 
 /** What a stream of bytes says that it is; anything else may be said of an error. */
@@ -376,13 +379,20 @@ export const openRaw: Read<StreamAnswer> = async ({ relay, request: { trace }, t
   return { kind: 'stream', target, first, source, tap, contentType }
 }
 
+/** What an answer is only announced with is held back for so long, and no more of it: its client is to know that it lives. */
+const HELD_MS = 1_000
+const HELD_CHARS = 256 * 1024
+
+type Opening = Pick<Call, 'relay' | 'target' | 'codec' | 'abort'> & { heard?: () => void }
+
 /**
  * Reads a stream up to its first output for the client. Throws GatewayError for one that fails before. `fromWhole` makes
- * a stream of a whole answer that came in its place.
+ * a stream of a whole answer that came in its place. `heard`: see `call`; where it is given, what only announces the answer
+ * is held back until something of it comes, so that another can still be asked for.
  */
 export const readToFirstOutput = async (
   response: Response,
-  { relay, target, codec, abort }: Pick<Call, 'relay' | 'target' | 'codec' | 'abort'>,
+  { relay, target, codec, abort, heard }: Opening,
   tap: Tap,
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
@@ -401,12 +411,31 @@ export const readToFirstOutput = async (
     })
   }
   const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room })
-  for (;;) {
-    const first = await source.read()
-    // Of an answer that has only been announced its client has heard nothing.
-    if (tap.state === 'failed' && (first === undefined || tap.output.chars === 0)) throw tap.error ?? broken()
-    if (first === undefined) throw broken()
-    if (first !== '' || tap.state === 'done') return { kind: 'stream', target, first, source, tap }
+  const first = await firstOutput(source, tap, heard)
+  return { kind: 'stream', target, first, source, tap }
+}
+
+/** The text for the client up to there, without what ends the answer. */
+const firstOutput = async (source: HeldSource, tap: Tap, heard?: () => void): Promise<string> => {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let held = ''
+  try {
+    for (;;) {
+      const read = await source.read()
+      if (read !== undefined) held += read
+      // Of an answer that has only been announced its client has heard nothing.
+      if (tap.state === 'failed' && (held === '' || !tap.begun)) throw tap.error ?? broken()
+      if (tap.state === 'done') return held
+      if (read === undefined) throw broken()
+      if (held === '') continue
+      if (tap.begun || tap.state === 'failed' || heard === undefined || held.length > HELD_CHARS) return held
+      heard()
+      timer ??= setTimeout(resolve, HELD_MS)
+      if (!(await source.comes(late))) return held
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

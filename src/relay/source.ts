@@ -21,6 +21,13 @@ export type Source = {
   abort: AbortController
 }
 
+/** One whose next text can be waited for without reading it. */
+export type HeldSource = Omit<Source, 'read'> & {
+  read(): Promise<string | undefined>
+  /** Whether there is something to read, or the end, before the other is there. */
+  comes(before: Promise<void>): Promise<boolean>
+}
+
 /** How long a provider may take to close a stream after its terminal event. */
 const LINGER_MS = 1_000
 /** The largest single event of a stream, in characters. */
@@ -97,6 +104,8 @@ export const endedSource = (abort: AbortController, end: string): Source => ({
   read: async () => undefined,
 })
 
+const isThere = (): boolean => true
+
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** `chunk`: what has been read already. An event that is long takes room until it is complete. */
@@ -104,8 +113,10 @@ export const readFrom = (
   reader: Reader,
   tap: Tap,
   { chunk, abort, room }: { chunk: Uint8Array | undefined; abort: AbortController; room: Room },
-): Source => {
+): HeldSource => {
   let left = chunk
+  /** What is being waited for, unread. */
+  let next: ReturnType<Reader['read']> | undefined
   let isRest = false
   const frames = new FrameReader(FRAME_CHARS)
   let hold: Hold | undefined
@@ -119,10 +130,21 @@ export const readFrom = (
     }
     hold.bytes(held)
   }
+  const taken = (): ReturnType<Reader['read']> => {
+    const coming = next ?? reader.read()
+    next = undefined
+    return coming
+  }
   return {
     abort,
     get end() {
       return end
+    },
+    comes: (before) => {
+      if (left !== undefined) return Promise.resolve(true)
+      next ??= reader.read()
+      // How it fails is told by who reads it.
+      return Promise.race([next.then(isThere, isThere), before.then(() => false)])
     },
     drain: async () => {
       hold?.end()
@@ -140,7 +162,7 @@ export const readFrom = (
       try {
         // What is left of a large chunk waits for another turn, so that other streams go on.
         if (isRest) await nextTurn()
-        const value = left ?? (await reader.read()).value
+        const value = left ?? (await taken()).value
         received = true
         isRest = value !== undefined && value.byteLength > TURN_BYTES
         left = isRest ? value?.subarray(TURN_BYTES) : undefined

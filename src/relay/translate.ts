@@ -262,6 +262,13 @@ const withoutBlankTexts = (answer: ChatResponse): ChatResponse =>
 const stopped = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
   stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
 
+/** Of a part only its start may be known yet; a call is one by its name. */
+const beginsAnswer = (event: ChatEvent): boolean => {
+  if ('text' in event) return event.text !== ''
+  return BEGINNINGS.has(event.type)
+}
+const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set(['tool-start', 'opaque', 'citation', 'finish'])
+
 /** Frames of the provider's wire in, text of the client's wire out. `onDone` is given the text that ends the answer. */
 export const translateStream = ({ client, provider, ask, undo }: Crossing, onDone?: (text: string) => void): Tap => {
   const { id } = ask
@@ -281,6 +288,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   }
 
   const note = (event: ChatEvent): void => {
+    noted.begun ||= beginsAnswer(event)
     switch (event.type) {
       case 'start':
       case 'usage':

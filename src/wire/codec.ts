@@ -133,6 +133,11 @@ export type Tap = {
   /** `open` until the provider's terminal event; `failed` when that reports a failure: see `error`. */
   readonly state: 'open' | 'done' | 'failed'
   readonly error: GatewayError | undefined
+  /**
+   * Whether anything of the answer has come: a text, a call, its end. What only announces one has not begun it: its id, its
+   * role, a part that has nothing in it yet.
+   */
+  readonly begun: boolean
   /** What the model has written so far, from which usage is estimated when the provider never reports it. */
   readonly output: OutputText
   /** Images: how many have come, one that has only begun included; for how many of them it was told what they took. */

@@ -1,7 +1,7 @@
 // What the wires share for bodies and streams that pass through: edits, faults and usage of answers, the state of taps.
 
 import { envelope, GatewayError } from '../errors.ts'
-import { isFilled, isObject, type JsonObject } from '../ir/json.ts'
+import { asList, filledText, isFilled, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
@@ -91,6 +91,7 @@ export const openNotes = (): Noted => {
     serverTools: {},
     state: 'open',
     error: undefined,
+    begun: false,
     output: new OutputText(),
     failed: (error) => {
       noted.state = 'failed'
@@ -100,6 +101,13 @@ export const openNotes = (): Noted => {
   }
   return noted
 }
+
+/** Whether an object has text, or anything else in it, beside what only names it. */
+export const saysMore = (one: JsonObject, naming: ReadonlySet<string>): boolean =>
+  Object.entries(one).some(([name, value]) => !naming.has(name) && isSaid(value))
+
+const isSaid = (value: Json | undefined): boolean =>
+  filledText(value) !== undefined || isFilled(value) || asList(value).some(isSaid)
 
 /** A member's value where it is a string. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -179,8 +179,8 @@ afterAll(async () => {
   }
 })
 
-/** As the server says it at once, or with a 200 as the first event of its stream. */
-const FORMS = ['as a response', 'as the first event of a stream'] as const
+/** As the server says it at once, or with a 200 in a stream that it has announced, and in which it has said nothing yet. */
+const FORMS = ['as a response', 'behind the announcement of a stream'] as const
 type Form = (typeof FORMS)[number]
 
 const refusedAs = (form: Form, wire: ChatWire, status: number, said: Json | string): Script => {
@@ -189,15 +189,27 @@ const refusedAs = (form: Form, wire: ChatWire, status: number, said: Json | stri
   const bare = isObject(said) && isObject(said.error) ? said.error : isObject(said) ? said : { message: body }
   // There, servers tell the status or the class in the error.
   const error: JsonObject = { ...bare, type: 'invalid_request_error' }
-  if (wire === 'messages') return sse(frames({ type: 'error', error }))
-  if (wire === 'responses')
-    return sse(
-      frames(
-        { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
-        { type: 'error', sequence_number: 1, ...(isObject(error) ? error : {}), error },
-      ),
-    )
-  return sse(`data: ${JSON.stringify({ error })}\n\n`)
+  const failure = {
+    'chat-completions': `data: ${JSON.stringify({ error })}\n\n`,
+    responses: frames({ type: 'error', sequence_number: 1, ...error, error }),
+    messages: frames({ type: 'error', error }),
+  }
+  return { ...sse(''), steps: [ANNOUNCED[wire], failure[wire]] }
+}
+
+const ANNOUNCED: Record<ChatWire, string> = {
+  'chat-completions': `data: ${JSON.stringify({
+    ...{ id: 'c', object: 'chat.completion.chunk', model: MODEL },
+    choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+  })}\n\n`,
+  responses: frames({
+    ...{ type: 'response.created', sequence_number: 0 },
+    response: { ...response, status: 'in_progress', output: [] },
+  }),
+  messages: frames(
+    { type: 'message_start', message: { ...ANSWERS.messages, content: [], stop_reason: null } },
+    { type: 'ping' },
+  ),
 }
 
 type Seen = { status: number; sent: JsonObject[]; dropped: string; told: JsonObject; text: string }

@@ -29,6 +29,7 @@ export const tap = ({ tokensPer }: TapOptions): Tap => {
     if (data === undefined) return noted.failed(malformedAnswer())
     const type = textOf(data.type) ?? frame.event ?? ''
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    noted.begun = true
     noted.output.add(pieceOf(data))
     const told = readUsage(data, tokensPer)
     if (told !== undefined) {

@@ -10,7 +10,7 @@ import { type Edit, splice } from '../../lib/json-splice.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { errorFrame, malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, failureIn } from './error.ts'
@@ -92,9 +92,10 @@ export const tap = (options: TapOptions): Tap => {
       addText(noted.output, content)
       if (isObject(content)) calls.see(choice.index, content)
       noted.complete = false
+      noted.begun ||= isObject(content) && saysMore(content, NAMING)
       if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
       if (typeof reason === 'string' && reason !== '') {
-        hasFinishReason = true
+        hasFinishReason = noted.begun = true
         open.delete(choice.index)
         // Its client would run half a call.
         if (COMPLETE.has(reason) && calls.breakOff(choice.index))
@@ -114,7 +115,7 @@ export const tap = (options: TapOptions): Tap => {
     }
     data = rename(cut.length === 0 ? data : splice(data, cut))
     const out = frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
-    if (!isObject(usage) && isTextOnly(choices)) template.learn(frame, CONTENT, out)
+    if (noted.begun && !isObject(usage) && isTextOnly(choices)) template.learn(frame, CONTENT, out)
     return out
   }
 
@@ -130,6 +131,9 @@ export const tap = (options: TapOptions): Tap => {
 }
 
 const CONTENT = ['choices', 0, 'delta', 'content'] as const
+
+/** What says of a delta only whose it is. */
+const NAMING: ReadonlySet<string> = new Set(['role', 'name'])
 
 /** Reasons by which a client takes the calls of an answer for whole. */
 const COMPLETE = new Set(['stop', 'tool_calls', 'function_call'])

@@ -38,6 +38,7 @@ export const tap = (options: TapOptions): Tap => {
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    noted.begun = true
     if (isCompleted(type)) completed(data)
     else if (type?.endsWith('.partial_image') === true) pictures.come = images + 1
     if (findMember(frame.data, 'model') === undefined) return writeFrame(frame)

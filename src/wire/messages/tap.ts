@@ -7,7 +7,7 @@ import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { halfCall } from '../tools/half-call.ts'
 import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
 import { decodeError, encodeError } from './error.ts'
@@ -39,7 +39,7 @@ export const tap = (options: TapOptions): Tap => {
     // Blocks that it already has are not begun again.
     noted.serverTools = callsInAnswer(message)
     // A start with a stop reason holds a whole message.
-    if (typeof message.stop_reason === 'string') noted.summed = noted.complete = true
+    if (typeof message.stop_reason === 'string') noted.summed = noted.complete = noted.begun = true
     const edits =
       message.model === undefined ? [] : [{ path: ['message', 'model'], value: JSON.stringify(options.model) }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -48,11 +48,12 @@ export const tap = (options: TapOptions): Tap => {
   const delta = (event: string, frame: Frame, { delta }: JsonObject): string => {
     const out = writeFrame({ event, data: frame.data })
     if (!isObject(delta)) return out
+    noted.begun ||= saysMore(delta, NAMING)
     const member = OUTPUT.find((name) => typeof delta[name] === 'string')
     if (member === undefined) return out
     noted.output.add(textOf(delta[member]))
     if (member === 'partial_json') call.add(textOf(delta[member]))
-    template.learn(frame, ['delta', member], out)
+    if (noted.begun) template.learn(frame, ['delta', member], out)
     return out
   }
 
@@ -81,6 +82,7 @@ export const tap = (options: TapOptions): Tap => {
         if (isObject(data.content_block)) {
           countCalls([data.content_block], noted.serverTools)
           noted.output.add(textOf(data.content_block.text))
+          noted.begun ||= saysMore(data.content_block, NAMING)
         }
         call.begin(isObject(data.content_block) && data.content_block.type === 'tool_use')
         break
@@ -90,6 +92,7 @@ export const tap = (options: TapOptions): Tap => {
       case 'message_start':
         return start(event, frame.data, data)
       case 'message_delta':
+        noted.begun = true
         report(data.usage)
         if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
         if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') noted.complete = true
@@ -114,6 +117,9 @@ export const tap = (options: TapOptions): Tap => {
       writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
   })
 }
+
+/** What says of a block or a delta only which it is. */
+const NAMING: ReadonlySet<string> = new Set(['type'])
 
 /** The members of a delta that hold output. */
 const OUTPUT = ['text', 'partial_json', 'thinking'] as const

@@ -5,7 +5,7 @@ import { asList, isObject, type JsonObject, parseObject } from '../../ir/json.ts
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { cutEdits } from './cut.ts'
 import { ITEM_EVENTS } from './decode-events.ts'
@@ -45,6 +45,7 @@ export const tap = (options: TapOptions): Tap => {
     }
     if (hasEnded) {
       noted.state = 'done'
+      noted.begun = true
       // Some servers tell the whole text at the end alone.
       if (noted.output.chars === 0) for (const text of textsIn(response.output)) noted.output.add(text)
     }
@@ -70,6 +71,7 @@ export const tap = (options: TapOptions): Tap => {
       created = true
     }
     hasItems ||= ITEM_EVENTS.has(event)
+    noted.begun ||= !WHOLE.has(event) && beginsAnswer(event, data)
     if (event === 'response.output_item.done' && isObject(data.item)) countCalls([data.item], noted.serverTools)
     const isWhole = WHOLE.has(event) || isObject(data.response)
     const passed = isWhole ? whole(event, frame.data, data) : writeFrame({ event, data: frame.data })
@@ -99,6 +101,17 @@ const textsIn = (output: unknown): string[] =>
     const parts = asList(item.content).map((part) => (isObject(part) ? textOf(part.text) : undefined))
     return [...parts, textOf(item.arguments), textOf(item.input)].filter((text) => text !== undefined)
   })
+
+/** What is told of an item. One that has just been added, or a part of it, may have nothing in it yet. */
+const beginsAnswer = (event: string, { item, item_id: id, output_index: at, part, delta }: JsonObject): boolean => {
+  if (id === undefined && at === undefined && item === undefined) return false
+  if (!event.endsWith('.added')) return delta !== ''
+  const added = isObject(item) ? item : part
+  return isObject(added) && saysMore(added, NAMING)
+}
+
+/** What says of an item or a part only which it is. Of a thought its vendor seals what has not been thought yet. */
+const NAMING: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'phase', 'encrypted_content'])
 
 const WHOLE = new Set([
   'response.created',
