@@ -379,7 +379,10 @@ export const openRaw: Read<StreamAnswer> = async ({ relay, request: { trace }, t
   return { kind: 'stream', target, first, source, tap, contentType }
 }
 
-/** What an answer is only announced with is held back for so long, and no more of it: its client is to know that it lives. */
+/**
+ * What an answer is only announced with is held back for so long, and no more of it: its client is to know that it lives. Less
+ * long where its provider may not be silent for as long.
+ */
 const HELD_MS = 1_000
 const HELD_CHARS = 256 * 1024
 
@@ -411,12 +414,20 @@ export const readToFirstOutput = async (
     })
   }
   const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room })
-  const first = await firstOutput(source, tap, heard)
+  const first = await firstOutput(
+    source,
+    tap,
+    heard && { heard, heldMs: Math.min(HELD_MS, target.provider.timeouts.idleMs / 2) },
+  )
   return { kind: 'stream', target, first, source, tap }
 }
 
 /** The text for the client up to there, without what ends the answer. */
-const firstOutput = async (source: HeldSource, tap: Tap, heard?: () => void): Promise<string> => {
+const firstOutput = async (
+  source: HeldSource,
+  tap: Tap,
+  holding: { heard: () => void; heldMs: number } | undefined,
+): Promise<string> => {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let held = ''
@@ -429,9 +440,9 @@ const firstOutput = async (source: HeldSource, tap: Tap, heard?: () => void): Pr
       if (tap.state === 'done') return held
       if (read === undefined) throw broken()
       if (held === '') continue
-      if (tap.begun || tap.state === 'failed' || heard === undefined || held.length > HELD_CHARS) return held
-      heard()
-      timer ??= setTimeout(resolve, HELD_MS)
+      if (tap.begun || tap.state === 'failed' || holding === undefined || held.length > HELD_CHARS) return held
+      holding.heard()
+      timer ??= setTimeout(resolve, holding.heldMs)
       if (!(await source.comes(late))) return held
     }
   } finally {

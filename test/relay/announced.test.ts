@@ -123,7 +123,12 @@ const open = (chunks: AsyncIterable<Uint8Array> | Uint8Array[], [client, provide
   const tap = tapFor(client, provider)
   let heard = 0
   const opening = {
-    ...{ relay: { room, turns: createTurns() }, target: {}, codec: CODECS[provider], abort: new AbortController() },
+    ...{
+      relay: { room, turns: createTurns() },
+      target: { provider: { timeouts: { idleMs: 60_000 } } },
+      codec: CODECS[provider],
+      abort: new AbortController(),
+    },
     heard: () => heard++,
   } as unknown as Call & { heard: () => void }
   const answer = readToFirstOutput(new Response(streamOf(chunks)), opening, tap)

@@ -45,7 +45,7 @@ const heldBy = async (members: object, answers: AnswerStore, isWritten: Promise<
     const reading = {
       relay: { clock: Date, recall },
       request,
-      target: { wire: 'messages', model: { id: 'm' }, provider: {} },
+      target: { wire: 'messages', model: { id: 'm' }, provider: { timeouts: { idleMs: 1_000 } } },
       codec: CODECS.messages,
       plan: { body: '', undo: {} },
       abort: new AbortController(),
