@@ -56,8 +56,14 @@ export const faultOf = (
   if (isFilled(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
   if (typeof error === 'string' && error !== '') return decodeError(200, body)
   if (Array.isArray(body[member])) return undefined
-  return malformedAnswer()
+  return noAnswer(body, decodeError)
 }
+
+/** What comes in the place of an answer: some servers list there what is wrong. */
+export const noAnswer = (
+  body: JsonObject,
+  decodeError: (status: number, body: JsonObject) => GatewayError,
+): GatewayError => (asList(body.errors).length > 0 ? decodeError(200, body) : malformedAnswer())
 
 /** Usage of a whole answer, with the provider's own object. */
 export const usageIn = (

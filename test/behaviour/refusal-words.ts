@@ -40,6 +40,8 @@ const C2M: Way = ['messages', CHAT]
 const C2R: Way = ['responses', CHAT]
 const M2R: Way = ['responses', 'messages']
 
+const BLIND = 'says Could not process image: This model takes none'
+
 /** The envelopes of servers. */
 const openai = (message: string, code: string | null = null, param: string | null = null): JsonObject => ({
   error: { message, type: 'invalid_request_error', param, code },
@@ -55,6 +57,12 @@ const vllm = (message: string, code = 400): JsonObject => ({
 })
 const oldVllm = (message: string): JsonObject => ({
   ...{ object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
+})
+const fields = (field: string, description: string): JsonObject => ({
+  error: {
+    ...{ code: 400, message: 'Request contains an invalid argument.', status: 'INVALID_ARGUMENT' },
+    details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field, description }] }],
+  },
 })
 const router = (message: string, code: number, raw?: string): JsonObject => ({
   error: { message, code, ...(raw === undefined ? {} : { metadata: { raw, provider_name: 'Acme' } }) },
@@ -2528,6 +2536,86 @@ export const NEW_WORDS: readonly Row[] = [
   ['A', CHAT, 'plain', 429, openai('Slow down, and come back in 3 minutes.'), 'busy 180'],
   ['B', CHAT, 'plain', 429, openai('Limit hit; resets in 1 hour and 2 minutes'), 'busy 3720'],
   ['C', 'messages', 'plain', 529, anthropic('Busy. Please wait 45 secs.', 'overloaded_error'), 'busy 45'],
+  ['A', CHAT, 'picture', 400, openai('Pictures are declined by this backend.'), BLIND],
+  ['B', M2C, 'picture', 400, { error: 'no photo is accepted here' }, BLIND],
+  ['C', R2C, 'picture', 422, { detail: 'Visual content is beyond what the chosen model can process' }, BLIND],
+  [
+    'D',
+    M2C,
+    'picture',
+    400,
+    { status: 400, error: 'Bad Request', message: 'Attachments of kind IMAGE refused' },
+    BLIND,
+  ],
+  ['E', CHAT, 'picture', 400, { fehler: 'Dieses Modell akzeptiert keine Bilder.' }, BLIND],
+  ['F', R2C, 'picture', 400, openai('このモデルは画像入力に対応していません。'), BLIND],
+  ['G', M2C, 'picture', 400, { code: 1210, msg: '该模型不支持图片输入' }, BLIND],
+  ['H', CHAT, 'picture', 400, { message: 'Este modelo no acepta imágenes' }, BLIND],
+  ['I', C2M, 'picture', 400, anthropic('Images are off for this workspace'), BLIND],
+  ['J', M2C, 'picture', 404, router('None of the hosts can handle images', 404), BLIND],
+  [
+    'K',
+    R2C,
+    'picture',
+    400,
+    {
+      message:
+        'JSON parse error: Cannot deserialize value of type `java.lang.String` from Array value (through reference chain: com.acme.Ask["messages"]->java.util.ArrayList[0]->com.acme.Turn["content"])',
+    },
+    BLIND,
+  ],
+  ['L', M2C, 'picture', 400, fields('messages[0].content[1].image_url', 'vision is turned off for chat-s'), BLIND],
+  ['M', CHAT, 'picture', 400, openai('The picture could not be decoded.'), 'says does not represent a valid image'],
+  ['N', CHAT, 'tools', 400, openai('messages[0].tools: nothing of the kind is had by this model'), 'told tools'],
+  ['O', M2C, 'tools', 400, openai('messages: calling tools is switched off here'), 'told tools'],
+  ['P', M2C, 'tools', 400, { status: 400, message: 'Function calling is missing on this deployment' }, 'told tools'],
+  ['Q', R2C, 'tools', 400, openai('このモデルはツール(tools)に対応していません'), 'told tools'],
+  ['R', R2C, 'tools', 424, { error: { message: 'The host rejected parameter tools: it has no parser' } }, 'told tools'],
+  ['S', CHAT, 'several', 400, openai('number of completions exceeds 1'), 'told n'],
+  ['T', CHAT, 'logprobs', 400, { error: 'Probabilities of tokens are withheld.' }, 'told logprobs'],
+  [
+    'U',
+    M2C,
+    'temperature',
+    424,
+    { message: 'dependency refused: temperature is not a supported setting' },
+    'without temperature',
+  ],
+  [
+    'V',
+    M2C,
+    'one call',
+    500,
+    { error: "TypeError: create() got an unexpected keyword argument 'parallel_tool_calls'" },
+    'answered',
+  ],
+  [
+    'W',
+    M2C,
+    'cap',
+    400,
+    { error: "Key: 'Ask.MaxTokens' Error:Field validation for 'MaxTokens' failed on the 'lte' tag (limit 16384)" },
+    'answered',
+  ],
+  [
+    'X',
+    M2C,
+    'temperature',
+    200,
+    { data: null, errors: [{ message: 'Field "temperature" is not defined by type "Ask".' }] },
+    'without temperature',
+  ],
+  [
+    'Y',
+    M2C,
+    'plain',
+    422,
+    { detail: 'Input has 9001 tokens but the context of the model holds 8192 tokens' },
+    'too long',
+  ],
+  ['Z', CHAT, 'plain', 400, { message: 'クレジット残高が不足しています' }, 'no money'],
+  ['Z', CHAT, 'plain', 400, openai("Deployment 'vendorB-5.5' could not be located"), 'unknown model'],
+  ['Z', CHAT, 'plain', 500, llama('tools: assertion failed'), 'refused access'],
 ]
 
 export const ROWS: readonly Row[] = [

@@ -62,6 +62,46 @@ const page = (text: string): string =>
   `<!doctype html><html><head><title>400</title></head><body><p>${text}</p></body></html>`
 
 export const TO_CHAT: readonly Refusal[] = [
+  ['a relay', R2C, 'prompt_cache_key', 424, error('Unknown field prompt_cache_key', { code: 424 })],
+  [
+    'Flask',
+    R2C,
+    'service_tier',
+    500,
+    { error: "TypeError: create() got an unexpected keyword argument 'service_tier'" },
+  ],
+  ['Kong', R2C, 'prompt_cache_retention', 404, { message: 'no route accepts the property prompt_cache_retention' }],
+  [
+    'ASP.NET',
+    R2C,
+    'service_tier',
+    400,
+    { title: 'One or more validation errors occurred.', status: 400, errors: { ServiceTier: ['It is invalid.'] } },
+  ],
+  [
+    'marshmallow',
+    R2C,
+    'safety_identifier',
+    422,
+    { code: 422, errors: { json: { safety_identifier: ['Unknown field.'] } } },
+  ],
+  [
+    'Valibot',
+    R2C,
+    'prompt_cache_key',
+    400,
+    {
+      issues: [
+        {
+          kind: 'schema',
+          type: 'never',
+          path: [{ type: 'object', key: 'prompt_cache_key' }],
+          message: 'Expected never',
+        },
+      ],
+    },
+  ],
+  ['ndjson', R2C, 'service_tier', 400, '{"status":"checking"}\n{"error":"unknown field service_tier"}\n'],
   [
     'an API manager',
     R2C,
@@ -1095,6 +1135,8 @@ export const TO_MESSAGES: readonly Refusal[] = [
 
 /** On the client's own wire its bytes stay, but for hints to the server alone: it is told its member. */
 export const OWN_WIRE: readonly Refusal[] = [
+  ['a worker', C2C, 'logit_bias', 500, { detail: 'NotImplementedError: logit_bias' }, 'told logit_bias'],
+  ['a relay', M2M, 'top_k', 424, anthropic('top_k is not accepted by the engine behind this'), 'told top_k'],
   ['Azure', C2C, 'user', 400, error('The parameter user is not enabled for this deployment.')],
   [
     'vLLM',

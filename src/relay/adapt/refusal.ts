@@ -10,9 +10,9 @@ import { isDelayed } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
-import { isClients, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { deniesIn, isClients, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { settingsIn } from '../../wire/refusal/settings.ts'
-import { NO_IMAGE } from '../../wire/refusal/unreadable.ts'
+import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
 
@@ -85,10 +85,12 @@ const withNames = async (
   if (!isChatWire(wire)) return isPlain ? withMember(error, body) : error
   /** Of a status for other faults, only what says no to a part of the request is about the request. */
   const refusedBy = (sent: JsonObject): Refused => {
-    if (isPlain) return refusedIn(wire, sent, body)
     const { status } = provider
-    const named = status === 500 ? refusedIn(wire, sent, body) : namedIn(wire, sent, body, ABOUT_ACCESS.has(status))
-    const isHeeded = status === 500 ? HEEDED_OF_FAULTS.has(named.remedy) : named.remedy !== undefined
+    if (isPlain || (OF_FAULTS.has(status) && deniesIn(body, sent))) return refusedIn(wire, sent, body)
+    const named = OF_FAULTS.has(status)
+      ? refusedIn(wire, sent, body)
+      : namedIn(wire, sent, body, ABOUT_ACCESS.has(status))
+    const isHeeded = OF_FAULTS.has(status) ? HEEDED_OF_FAULTS.has(named.remedy) : named.remedy !== undefined
     return isHeeded ? named : lacksIn(wire, sent, body)
   }
   /** Of a refusal that names nothing, nobody is told that it is about these. */
@@ -102,8 +104,8 @@ const withNames = async (
     const told = refusedBy(body)
     return mayBeSettings && Object.keys(told).length === 0 ? unnamed(body) : told
   })
-  if (refused.sightless && error.code === 'upstream_error')
-    return new GatewayError('invalid_request', NO_IMAGE, { provider })
+  if (refused.pictures !== undefined && error.code === 'upstream_error')
+    return new GatewayError('invalid_request', refused.pictures === 'none' ? NO_IMAGE : INVALID_IMAGE, { provider })
   if (!isPlain && refused.place === undefined) return error
   return new GatewayError(error.code, error.message, {
     ...optionsOf(isPlain ? error : providerError('invalid', { provider })),
@@ -131,7 +133,9 @@ const withMember = (error: GatewayError, body: unknown): GatewayError => {
 const PLAIN = new Set<number | undefined>([undefined, 200, 400, 422])
 const UNTOLD = new Set<number | undefined>([undefined, 200])
 /** Those with which servers refuse what they cannot do, beside other faults of theirs. */
-const OTHERS = new Set<number | undefined>([403, 404, 500, 501])
+const OTHERS = new Set<number | undefined>([403, 404, 405, 406, 409, 412, 415, 424, 500, 501])
+/** Those of them with which a server says that it, or one behind it, has failed: that it does not know a member it may say, too. */
+const OF_FAULTS = new Set<number | undefined>([424, 500, 501])
 /** Sentences about who may ask for what have words that are members' names. */
 const ABOUT_ACCESS = new Set<number | undefined>([403, 404])
 const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire', 'no-web-search'])

@@ -1,9 +1,9 @@
 // The chat-completions wire: its codec, for the clients and for the providers that speak it.
 
 import { envelope, type GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../ir/json.ts'
+import { asList, type JsonObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
-import { KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
+import { KEEP_ALIVE, noAnswer, usageIn } from '../pass.ts'
 import { cutAnswer } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
@@ -41,5 +41,5 @@ export const chatCompletions: ChatCodec = {
 }
 
 /** A chunk may have no choice, a whole answer has one with its message. */
-const choiceless = ({ choices }: JsonObject): GatewayError | undefined =>
-  Array.isArray(choices) && choices.some((choice) => messageOf(choice) !== undefined) ? undefined : malformedAnswer()
+const choiceless = (body: JsonObject): GatewayError | undefined =>
+  asList(body.choices).some((choice) => messageOf(choice) !== undefined) ? undefined : noAnswer(body, decodeError)

@@ -7,6 +7,7 @@ import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
 import type { Span } from './kinds.ts'
+import { saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
 import { settingsIn } from './settings.ts'
@@ -21,9 +22,9 @@ type Asking = { wire: ChatWire; sent: JsonObject; said: string }
 export const lackingIn = (wire: ChatWire, sent: JsonObject, text: string): (Lacking & { span: Span }) | undefined => {
   for (const { 0: said, index } of text.matchAll(SENTENCE)) {
     if (said.length > MOST_CHARS) continue
-    for (const { called, unless = NO, asked } of CAPABILITIES) {
+    for (const { called, unless, asked } of CAPABILITIES) {
       const found = called.exec(said)
-      if (found === null || !unless.test(said)) continue
+      if (found === null || !(unless === undefined ? saysNo(said) : unless.test(said))) continue
       const lacking = asked({ wire, sent, said })
       if (lacking !== undefined) return { ...lacking, span: { at: index + found.index, length: found[0].length } }
     }
@@ -37,9 +38,6 @@ const SENTENCE = /[^\n]+?(?:[.!?;](?=\s)|$|(?=\n))/g
 /** Of a sentence. Longer ones quote something. */
 const MOST_CHARS = 1_000
 
-/** How a sentence says no, or that more is wanted. */
-const NO =
-  /\bno\b|\bnot?\b|n[o’']t\b|\bun(?:supported|available|known|recogni[sz]ed|implemented)\b|\brequires?\b|\bcannot\b|\bonly\b|\bdisabled\b|\bwithout\b|\bmust\b|\bshould\b|\binvalid\b|\bincompatible\b|\bfail(?:ed|s)?\b|\bneeds?\b|\berror\b|\bplease\b|\b(?:un)?expect/i
 /** Where what is called is odd in itself. */
 const ANY = /(?:)/
 
@@ -128,7 +126,6 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
-const NOT_TAKEN = /错误|有误|无效|不支持|非法/
 
 const CAPABILITIES: Capability[] = [
   {
@@ -206,7 +203,7 @@ const CAPABILITIES: Capability[] = [
     called: MENTIONS_SCHEMA,
     unless: ANY,
     asked: ({ sent, said }) => {
-      if (!(NO.test(said) || UNCOMPILED.test(said))) return undefined
+      if (!(saysNo(said) || UNCOMPILED.test(said))) return undefined
       const form = formIn(sent)
       if (schemasIn(sent).some(holdsLimits)) return at(toolsIn(sent) ?? form, { remedy: 'no-schema-limits' })
       return SCHEMA_AT_FAULT.test(said) ? undefined : at(form, { remedy: 'output-by-tool' })
@@ -231,7 +228,7 @@ const CAPABILITIES: Capability[] = [
       return at(call, { advice: 'The conversation holds calls: define their tools, too, or leave the calls out.' })
     },
   },
-  member(/\blog[- ]?prob(?:s|abilit)/i, 'logprobs', 'include', 'top_logprobs'),
+  member(/\blog[- ]?probs?\b|\bprobabilit/i, 'logprobs', 'include', 'top_logprobs'),
   member(SEVERAL, 'n'),
   member(/\bstream(?:s|ing)?\b/i, 'stream'),
   member(/\baudio\b/i, 'audio', 'modalities'),
@@ -244,7 +241,7 @@ const CAPABILITIES: Capability[] = [
     called: OF_SETTINGS,
     unless: ANY,
     asked: ({ wire, sent, said }) => {
-      const settings = NO.test(said) || NOT_TAKEN.test(said) ? settingsIn(wire, sent, true) : undefined
+      const settings = saysNo(said) ? settingsIn(wire, sent, true) : undefined
       return settings && { ...settings, ofSettings: true }
     },
   },

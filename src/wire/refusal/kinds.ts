@@ -29,7 +29,7 @@ const MONEY: Sign[] = [
     /\b(?:organi[sz]ation|account|team)\b/i,
     /\b(?:suspended|disabled|restricted|good standing|on hold|deactivated|overdue|arrears)\b/i,
   ),
-  both(/余额|额度|资源包/, /不足|用尽|耗尽|无可用/),
+  both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
   ...phrase(/\barrearage\b/i, /\bcurrent quota\b.*\bbilling\b/i, /\bspend limit reached\b/i),
 ]
 
@@ -42,7 +42,7 @@ const MODEL: Sign[] = [
       'i',
     ),
     new RegExp(
-      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?found|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|not supported$|access denied)\\b|throughput isn.t supported)`,
+      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|not supported$|access denied)\\b|throughput isn.t supported)`,
       'i',
     ),
     new RegExp(

@@ -1,4 +1,5 @@
-// In which language a sentence is: that of the names, in which a word may be one or stand for itself, or another.
+// In which language a sentence is: that of the names, in which a word may be one or stand for itself, or another; and whether it
+// says no.
 
 /** Words that stand for nothing but the grammar: a sentence of this language is hardly without. */
 const FUNCTION_WORDS =
@@ -10,3 +11,17 @@ export const isEnglish = (line: string): boolean => ANY.test(line)
 
 /** Whether what follows a word ends what the word stands for. */
 export const standsBefore = (after: string): boolean => FIRST.test(after)
+
+/** The ways to say no: what is not, what alone is, what would have to be, and what has been done with it. */
+const NO =
+  /\b(?:not?|nothing|cannot|without|only|lacks?)\b|n[o’']t\b|\bun(?:supported|available|known|recogni[sz]ed|implemented)\b|\b(?:un)?expect|\b(?:must|should|requires?|needs?|please)\b|\b(?:invalid|incompatible|missing|off|error|fail(?:ed|s)?)\b|\b(?:disabled|dis?allowed|rejected|refused|denied|declined|forbidden|prohibited|restricted|removed|withheld|exceed(?:s|ed)?)\b/i
+
+/** Whether a sentence of a refusal says no to what it speaks of. One of another language is taken to, as it speaks of little else. */
+export const saysNo = (sentence: string): boolean => NO.test(sentence) || isForeign(sentence)
+
+const isForeign = (sentence: string): boolean =>
+  !isEnglish(sentence) &&
+  (/[^\p{ASCII}\p{P}\p{S}\s]/u.test(sentence) || (sentence.match(/\p{L}+/gu)?.length ?? 0) >= FEWEST)
+
+/** Words of a sentence: fewer may be a code, or a title. */
+const FEWEST = 5

@@ -7,10 +7,10 @@ import { isEnglish, standsBefore } from './language.ts'
 import { objectsIn } from './literals.ts'
 
 /**
- * How a name was found, the surest first: told as such, written as a path, in quotes, as a word at a place for names, or as
- * one that could be a word of the sentence.
+ * How a name was found, the surest first: told as such, written as a path, in quotes, as what can be no word of a sentence, as
+ * a word at a place for names, or as one that could be a word of the sentence.
  */
-export type Found = 'told' | 'path' | 'quoted' | 'word' | 'plain'
+export type Found = 'told' | 'path' | 'quoted' | 'name' | 'word' | 'plain'
 
 /** `steps`: of a path from the outside in. Where it was told as such, nothing stands around it. */
 export type Name = { found: Found; steps: string[] } & Around
@@ -108,7 +108,10 @@ const keysOfFaults = (members: JsonObject): Name[] =>
 const stepsIn = (path: Json | undefined): string[] => {
   if (typeof path === 'string') return path.length > 300 ? [] : (path.match(STEP) ?? [])
   if (!Array.isArray(path)) return []
-  return path.filter((step) => typeof step === 'string' || typeof step === 'number').map(String)
+  return path
+    .map((step) => (isObject(step) ? step.key : step))
+    .filter((step) => typeof step === 'string' || typeof step === 'number')
+    .map(String)
 }
 
 const STEP = /[A-Za-z_][\w-]*|\d+/g
@@ -158,7 +161,8 @@ const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
       const isSure = isNamed(word, rest, from + index) || isMarked(word, line, index)
       const isPlain = !isSure && word.length > 1 && Object.hasOwn(sent, word) && !plain.has(word)
       if (!isSure && !(isPlain && (!isOurs || standsForItself(word, line, index)))) continue
-      words.push(named(isSure ? 'word' : 'plain', from + index, word.length, [word]))
+      const found = isSure ? (isName(word) ? 'name' : 'word') : 'plain'
+      words.push(named(found, from + index, word.length, [word]))
       if (isPlain) plain.add(word)
     }
   }
@@ -201,9 +205,12 @@ const standsForItself = (word: string, line: string, at: number): boolean => {
 const GOVERNS =
   /(?:^|[^\w])(?:the|an?|this|that|these|those|your|you|our|we|my|their|they|its|it|any|some|each|every|no|to|please|cannot|can|will|would|must|should|could|may|n[o’']t|not) $/i
 
-/** Words with an underscore or a hump are names; another is one at the places where servers put names. */
+/** With an underscore or a hump. */
+const isName = (word: string): boolean => /[a-z\d]_[a-z\d]|[a-z][A-Z]/.test(word)
+
+/** Another word is a name at the places where servers put names. */
 const isNamed = (word: string, text: string, at: number): boolean => {
-  if (/[a-z\d]_[a-z\d]|[a-z][A-Z]/.test(word)) return true
+  if (isName(word)) return true
   const before = text.slice(Math.max(0, at - 40), at)
   const after = text.slice(at + word.length, at + word.length + 40)
   if (/^ (?:parameter|argument|field|property|option)\b/.test(after)) return true

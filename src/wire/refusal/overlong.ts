@@ -41,7 +41,8 @@ const byFigures = (message: string): Overlong | undefined => {
 }
 
 const ABOUT = /\b(?:prompt|inputs?|messages|context)\b.*\btokens\b|\btokens\b.*\b(?:prompt|inputs?|messages|context)\b/i
-const SAID = /\bexceed|\btoo (?:long|many|large)\b|\b(?:less|fewer|more|greater|longer) than\b|\bat most\b|\bup to\b/i
+const SAID =
+  /\bexceed|\btoo (?:long|many|large)\b|\b(?:less|fewer|more|greater|longer) than\b|\bat most\b|\bup to\b|\bcontext (?:of|window|size|length)\b|\blimit\b/i
 /** What a cap, or a rate, may be. */
 const OF_OTHERS = /max_\w{0,20}tokens|\bper\b|\bimages?\b/i
 const ANY_FIGURE = /(?<![\w.,-])(\d{1,3}(?:,\d{3}){1,4}|\d{3,15})(?![\w]|[.,]\d)/g

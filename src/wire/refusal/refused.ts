@@ -21,7 +21,8 @@ export type Refused = {
   named?: readonly string[]
   place?: Place
   advice?: string
-  sightless?: true
+  /** It is about pictures: none are taken, or one is not as it must be. */
+  pictures?: 'none' | 'wrong'
   /** No member is named, only that it is one of the settings. */
   ofSettings?: true
 }
@@ -36,11 +37,20 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   if (refused !== undefined) return refused
   const place = names.told()
   const lacking = lacksIn(wire, sent, error, place)
-  const isApt = lacking.sightless === true || (lacking.place !== undefined && isAbout(place, lacking.place))
+  const isApt =
+    lacking.place === undefined
+      ? lacking.pictures !== undefined
+      : names.reaches(lacking.place) || isAbout(place, lacking.place)
   const told = { ...(place && { place }), ...(isApt ? lacking : {}) }
   const isSure = place !== undefined || (isApt && lacking.ofSettings !== true)
-  return (isSure ? undefined : names.refusedBy('plain')) ?? told
+  const plain = isSure ? undefined : names.refusedBy('plain')
+  if (plain !== undefined) return plain
+  const pictures = isSure && !place?.some((step) => PICTURES.has(step)) ? undefined : picturesIn(sent, error)
+  return pictures === undefined || (isSure && pictures.pictures === 'wrong') ? told : pictures
 }
+
+/** Whether a refusal says of something that it is not known, or not to be had. */
+export const deniesIn = (error: unknown, sent: JsonObject): boolean => DENIED.test(saidIn(error, sent).text)
 
 /** The same by names alone, `surely` by those that can be nothing else; where what they name can be asked for otherwise. */
 export const namedIn = (wire: ChatWire, sent: JsonObject, error: unknown, surely: boolean): Refused => {
@@ -65,6 +75,8 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
   })
   const prompt = promptIn(sent)
   let named: Place | undefined
+  /** All steps of its name, those included that lead nowhere. */
+  let along: readonly string[] = []
   const refusedBy = (found: Found): Refused | undefined => {
     const here = names.filter((name) => name.found === found && !isEchoed(name, sent) && !isOffered(name, names))
     const hits: Hit[] = []
@@ -72,7 +84,10 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
       const place = resolved(sent, name.steps)
       const its = hitsOf(name, place, wishes, sent)
       if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
-      if (place !== undefined && isTold(name, its)) named ??= place
+      if (place !== undefined && named === undefined && isTold(name, its)) {
+        named = place
+        along = name.steps
+      }
       hits.push(...its)
     }
     return (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
@@ -82,6 +97,7 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
     refusedByValue: () =>
       remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent),
     told: () => (named?.[0] === 'model' ? undefined : named),
+    reaches: ([outer]: Place) => along.includes(`${outer}`),
   }
 }
 
@@ -96,7 +112,7 @@ const isEchoed = ({ found, steps, line }: Name, sent: JsonObject): boolean =>
 /** What the provider cannot do of what was asked for. `place`: what the refusal names besides. */
 export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?: Place): Refused => {
   const { text, names } = saidIn(error, sent)
-  if (showsPicture(sent) && (isSightless(text, names) || isForPictures(place, text, sent))) return { sightless: true }
+  if (showsPicture(sent) && (isSightless(text, names) || isForPictures(place, text, sent))) return { pictures: 'none' }
   const lacking = lackingIn(wire, sent, text)
   if (lacking === undefined) return {}
   const { span, ...told } = lacking
@@ -114,10 +130,11 @@ const isAbout = (named: Place | undefined, lacking: Place): boolean =>
 const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
   place !== undefined && WANTS_TEXT.test(text) && PICTURED.test(JSON.stringify(valueAt(sent, place)))
 
-const WANTS_TEXT = /\b(?:must be a|valid|expected (?:a )?) ?string\b/i
+const WANTS_TEXT =
+  /\b(?:must be a|valid|expected (?:a )?) ?string\b|\bstring\b.{0,60}\b(?:array|list|sequence)\b|\b(?:array|list|sequence)\b.{0,60}\bstring\b/i
 const PICTURED = /"type":"(?:image|image_url|input_image)"/
 
-const SURE: readonly Found[] = ['told', 'path', 'quoted']
+const SURE: readonly Found[] = ['told', 'path', 'quoted', 'name']
 const FOUND: readonly Found[] = [...SURE, 'word']
 
 /**
@@ -256,6 +273,10 @@ const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refuse
 
 const UNKNOWN =
   /unsupported[ _](?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected)[ _](?:request )?(?:parameter|argument|name|field|key|member)|extra[ _](?:inputs|fields|forbidden)|not permitted|not support|is unsupported|additional ?propert|cannot find field/i
+const DENIED = new RegExp(
+  `${UNKNOWN.source}|not ?(?:an? )?(?:known|supported|implemented|accepted|allowed|available)|\\brejected\\b`,
+  'i',
+)
 const RANGE =
   /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above|\blimit|up to/i
 const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
@@ -289,7 +310,9 @@ const isOffered = (name: Name, names: readonly Name[]): boolean => {
   return first !== undefined && first.steps.at(-1) !== name.steps.at(-1)
 }
 
-const isCap = ({ steps }: Name): boolean => CAPS.has(steps.at(-1) ?? '') || CAPS.has(steps[0] ?? '')
+const isCap = ({ steps }: Name): boolean => CAPS.has(snake(steps.at(-1))) || CAPS.has(steps[0] ?? '')
+
+const snake = (name = ''): string => wordsOf(name).join('_')
 
 /** The cap that the refusal says is the most, where a higher one was sent, or the least, where a lower one was. */
 const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
@@ -309,6 +332,22 @@ const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)
 /** More than a server wants at least, and more than a quota may be exceeded by. */
 const MOST_LEAST = 64
 
+/**
+ * Where a refusal names nothing else and speaks of pictures, it is about one that was sent: whatever it says of it, without it
+ * the request may be answered.
+ */
+const picturesIn = (sent: JsonObject, error: unknown): Refused | undefined => {
+  if (!showsPicture(sent)) return undefined
+  const { text } = saidIn(error, sent)
+  const prompt = promptIn(sent)
+  for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
+    const around = aroundIn(text, index, word.length)
+    if (isQuotedFrom(prompt, around)) continue
+    return { pictures: WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line) ? 'wrong' : 'none' }
+  }
+  return undefined
+}
+
 /** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
 const isSightless = (text: string, names: readonly Name[]): boolean => {
   const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
@@ -322,9 +361,16 @@ const saysBlind = (line: string, isNamed: boolean): boolean =>
 const TEXT_ALONE =
   /\bonly\W{1,2}(?:(?:supports?|takes|accepts)\W{1,2})?text\b|text[- ]only|other than\W{1,2}text|\bnon-text\b/i
 const NOT_TAKEN =
-  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bmissing data\b|only supported|\bat most 0\b/i
+  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bnone of\b|\bmissing data\b|only supported|\bat most 0\b/i
 const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
+/** What languages call them. */
+const PICTURE_WORDS = new RegExp(
+  `${PICTURE.source}|\\b(?:visual|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
+  'gi',
+)
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
+
+const BROKEN_PICTURE = /\b(?:broken|corrupt\w*|damaged|truncated|decod\w+|read|empty|animated|invalid)\b/i
 
 /** The strings of the conversation. */
 const promptIn = (sent: JsonObject): Json[] =>
