@@ -9,8 +9,8 @@ import { Pieces } from './pieces.ts'
 
 /** A mark stands between two of these, which hardly any text has. */
 const EDGE = 0x7f
-/** Known to this process alone. */
-const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('base64url')
+/** Known to this process alone, and in no letters that base64 has others for. */
+const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('hex')
 const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
 const HEAD = Buffer.from(BEGINS)
 const ENDS = String.fromCharCode(EDGE)
@@ -23,14 +23,21 @@ const NULL = 'null'
 const LEAST_BYTES = 512
 
 export type Marked = {
-  /** The JSON text, with marks. */
-  readonly text: string
+  /** The JSON text, with marks. To be asked for once: it is not kept. */
+  text(): string
+  /** About how long it is. */
+  readonly size: number
   /** How many there are. */
   readonly count: number
   /** Which mark a string ends in; undefined for one without. */
   markIn(text: string): number | undefined
-  /** How many bytes of the text a mark hides, in place of its own. */
-  hiddenBy(which: number): number
+  /** Where the string that a mark is of stands, up to where it is kept, and how many bytes the mark hides in place of its own. */
+  placeOf(which: number): {
+    readonly start: number
+    readonly kept: number
+    readonly end: number
+    readonly hidden: number
+  }
   /** The string that a mark is of, whole. */
   whole(which: number): string
   /** JSON written since with the hidden bytes in place of the marks; undefined where one has not come through whole. */
@@ -42,17 +49,19 @@ type Span = { readonly start: number; readonly end: number }
 
 /**
  * The bytes must be JSON in UTF-8. `cut`: its long strings, as a reader notes them. `known`: a value that need not be read, a list;
- * a null stands for it. Undefined where there are none to mark, or what they hold may not go on as it is: half of a character,
- * or what a mark begins with.
+ * a null stands for it. Undefined where there are none to mark, or what a mark begins with is
+ * among it. One that may hold half of a character is not marked: it may not go on as it is.
  */
 export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>, known?: Span): Marked | undefined => {
   const all = asBuffer(bytes)
-  const spans = longIn(bytes, cut, known)
+  const spans = longIn(all, cut, known)
   const count = spans.length / 3
-  if (count === 0 || all.includes(EDGE) || HALVES.some((half) => all.includes(half))) return undefined
+  if (count === 0 || all.includes(EDGE)) return undefined
   const marks = Array.from({ length: count }, (_, which) => markOf(which))
-  const hidden = (which: number): number => (spans[which * 3 + 2] as number) - (spans[which * 3 + 1] as number)
-  const hiddenBy = (which: number): number => hidden(which) - (marks[which]?.length ?? 0)
+  const placeOf = (which: number): ReturnType<Marked['placeOf']> => {
+    const [start = 0, kept = 0, end = 0] = spans.slice(which * 3, which * 3 + 3)
+    return { start, kept, end, hidden: end - kept - (marks[which]?.length ?? 0) }
+  }
   // A mark is shorter than what it stands for.
   const short = Buffer.allocUnsafe(bytes.length + NULL.length)
   let from = 0
@@ -73,14 +82,17 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   }
   if (known !== undefined && !isPast) put(known.start, NULL, known.end)
   to += all.copy(short, to, from)
-  const made = short.subarray(0, to)
-  const text = made.toString(isAscii(made) ? 'latin1' : 'utf8')
-  free(short)
   return {
-    text,
+    text: () => {
+      const made = short.subarray(0, to)
+      const text = made.toString(isAscii(made) ? 'latin1' : 'utf8')
+      free(short)
+      return text
+    },
+    size: to,
     count,
     markIn: (text) => markIn(text, count),
-    hiddenBy,
+    placeOf,
     whole: (which) =>
       JSON.parse(all.toString('utf8', (spans[which * 3] as number) - 1, (spans[which * 3 + 2] as number) + 1)),
     written: (json) => written(json, count, (which) => all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])),
@@ -89,18 +101,43 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
 
 /** How a character of two halves begins where it is escaped; either may stand alone. */
 const HALVES = ['\\ud', '\\uD']
+/** In a longer text it is not looked for whether one does. */
+const LOOKED_THROUGH_BYTES = 64 * 1024
+/** An escape: a whole character, a half that stands alone, or any other. */
+const ESCAPE = /\\(?:ud[89ab]..\\ud[c-f]..|(ud[89a-f])|.)/gi
+
+const mayHoldHalf = (text: Buffer): boolean => {
+  if (!HALVES.some((half) => text.includes(half))) return false
+  if (text.length > LOOKED_THROUGH_BYTES) return true
+  for (const [, half] of text.toString('latin1').matchAll(ESCAPE)) if (half !== undefined) return true
+  return false
+}
+
+/** How an address that holds its data begins, which is kept with what tells the type of that. */
+const DATA = Buffer.from('data:')
+const KEPT_OF_DATA = 96
+
+/** A longer beginning, up to the first escape. */
+const keptOfData = (all: Buffer, start: number, kept: number): number => {
+  if (all[start] !== DATA[0] || !all.subarray(start, start + DATA.length).equals(DATA)) return kept
+  const longer = all.subarray(start, start + KEPT_OF_DATA)
+  const escaped = longer.indexOf(BACKSLASH)
+  return start + (escaped === -1 ? longer.length : escaped)
+}
 
 /** Of each: where it begins, up to where it stays, on a border of characters, and where it ends. No names, and none that may be blank. */
-const longIn = (bytes: Uint8Array, cut: ArrayLike<number>, known: Span | undefined): number[] => {
+const longIn = (bytes: Buffer, cut: ArrayLike<number>, known: Span | undefined): number[] => {
   const spans: number[] = []
+  const mayHaveHalves = HALVES.some((half) => bytes.includes(half))
   for (let one = 0; one < cut.length; one += 3) {
     const start = cut[one] as number
     const end = cut[one + 2] as number
     if (end - start < LEAST_BYTES || isName(bytes, end)) continue
     if (known !== undefined && start > known.start && start < known.end) continue
-    let kept = cut[one + 1] as number
+    let kept = keptOfData(bytes, start, cut[one + 1] as number)
     while (kept > start && isInCharacter(bytes[kept] as number)) kept--
-    if (saysSomething(bytes, start, kept)) spans.push(start, kept, end)
+    if (!saysSomething(bytes, start, kept)) continue
+    if (!mayHaveHalves || !mayHoldHalf(bytes.subarray(kept, end))) spans.push(start, kept, end)
   }
   return spans
 }

@@ -10,7 +10,7 @@ import { writeJson } from '../lib/json-write.ts'
 import { free } from '../lib/memory.ts'
 import type { Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
-import { inTurns, type Steps } from '../lib/steps.ts'
+import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts'
@@ -36,6 +36,7 @@ import {
   askOf,
   type Crossing,
   capFor,
+  decodeFor,
   editsFor,
   encodeFor,
   lostCap,
@@ -119,20 +120,15 @@ export const attempt = async <Made extends Answer>(
   }
 }
 
-/** What is translated is written, and made bytes, in turns of their own. What is small, and passes, is not waited for. */
+/** What is translated is read, made another, and written in turns of their own. What is small, and passes, is not waited for. */
 const planIn = ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Plan | Promise<Plan> => {
   const { size } = exchange.body
-  const writtenOut = ({ write, undo, cap }: Unwritten): Promise<Plan> =>
-    inTurns(write(), size, turns).then((written) => ({ ...written, undo, cap }))
   const planned = turns(size, () => planFor(exchange, target, codec))
-  if (planned instanceof Promise) return planned.then((plan) => ('write' in plan ? writtenOut(plan) : plan))
-  return 'write' in planned ? writtenOut(planned) : planned
+  if (planned instanceof Promise) return planned.then((plan) => ('body' in plan ? plan : inTurns(plan, size, turns)))
+  return 'body' in planned ? planned : inTurns(planned, size, turns)
 }
 
-/** A plan of which the body is to be written yet. */
-type Unwritten = Omit<Plan, keyof Written> & { write: () => Steps<Written> }
-
-const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | Unwritten => {
+const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | Steps<Plan> => {
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   const betas = droppedBetas(target, exchange.headers)
@@ -142,11 +138,21 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | U
     exchange.dropped = listDropped([...betas, ...lostIn(edits), ...lostCap(exchange, target)])
     return { body: exchange.body.edited(edits), undo: undefined, cap: cap ?? codec.outputCap(exchange.body.outline) }
   }
-  const encode = (): EncodedRequest =>
-    encodeFor(exchange, chatCodec(exchange.codec.operation ?? exchange.bodyWire), chatCodec(target.wire), target)
-  const encoded = encode()
-  exchange.dropped = listDropped([...betas, ...encoded.dropped, ...lostCap(exchange, target)])
-  return { write: () => writtenFor(exchange, encoded.body, encode), undo: encoded.undo, cap: encoded.undo.cap }
+  return translated(exchange, target, betas)
+}
+
+/** `dropped`: what is left out beside what the other wire cannot say. */
+function* translated(exchange: Exchange, target: Target, dropped: readonly string[]): Steps<Plan> {
+  const client = chatCodec(exchange.codec.operation ?? exchange.bodyWire)
+  const encode = (): EncodedRequest => encodeFor(exchange, client, chatCodec(target.wire), target)
+  if (exchange.body.size > VAST_CHARS) {
+    decodeFor(exchange, client, target)
+    yield
+  }
+  const { body, undo, dropped: lost } = encode()
+  exchange.dropped = listDropped([...dropped, ...lost, ...lostCap(exchange, target)])
+  yield
+  return { ...(yield* writtenFor(exchange, body, encode)), undo, cap: undo.cap }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */
@@ -159,9 +165,8 @@ const VAST_CHARS = 1024 * 1024
 function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedRequest): Steps<Written> {
   const { marked, size } = exchange.body
   if (marked === undefined) return yield* written(body, size)
-  const text = JSON.stringify(body)
+  const own = yield* asBytes(body, marked.size)
   yield
-  const own = bytesOf(text)
   const sent = marked.written(own)
   if (sent !== undefined) return { body: sent, own }
   exchange.body = withoutMarks(exchange.body)
@@ -171,17 +176,25 @@ function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedR
 
 /** `size`: about how long it will be. */
 function* written(body: JsonObject, size: number): Steps<Written> {
-  if (size > VAST_CHARS) {
-    const bytes = yield* writeJson(body, toJson, size * 1.1)
-    yield
-    collectAfter(bytes.byteLength)
-    return { body: bytes, own: bytes }
+  if (size < LONG_CHARS) {
+    const text = JSON.stringify(body)
+    return text.length < LONG_CHARS ? { body: wellFormed(text) } : ownOf(bytesOf(text))
   }
-  const text = JSON.stringify(body)
-  if (text.length < LONG_CHARS) return { body: wellFormed(text) }
+  return ownOf(yield* asBytes(body, size))
+}
+
+const ownOf = (own: Uint8Array<ArrayBuffer>): Written => ({ body: own, own })
+
+function* asBytes(body: JsonObject, size: number): Steps<Uint8Array<ArrayBuffer>> {
+  if (size <= VAST_CHARS) {
+    const text = JSON.stringify(body)
+    yield
+    return bytesOf(text)
+  }
+  const bytes = yield* writeJson(body, toJson, size * 1.1)
   yield
-  const bytes = bytesOf(text)
-  return { body: bytes, own: bytes }
+  collectAfter(bytes.byteLength)
+  return bytes
 }
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => {
@@ -221,7 +234,8 @@ export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => 
   const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
   if (reading.codec.isText?.(reading.request.body.outline) === true && parseObject(received) === undefined)
     return textAnswer(received, reading)
-  return relay.turns(received.length, () => wholeAnswer(received, reading))
+  if (received.length <= VAST_CHARS) return relay.turns(received.length, () => atOnce(wholeAnswer(received, reading)))
+  return inTurns(wholeAnswer(received, reading), received.length, relay.turns)
 }
 
 /** How the pages begin that proxies answer with. */
@@ -240,22 +254,24 @@ const hearAll = ({ request: { trace }, codec, plan: { undo } }: Reading, body: J
   if (trace?.said !== undefined) hearWhole(trace.said, body, { codec, undo })
 }
 
-const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
+function* wholeAnswer(received: string, reading: Reading): Steps<JsonAnswer> {
   const { request: exchange, target, codec, plan } = reading
   const parsed = parseObject(received, true)
+  yield
   const body = parsed ?? wholeIn(received, reading)
   const text = parsed === undefined ? JSON.stringify(body) : received
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
   hearAll(reading, body)
   const read = codec.readUsage(body, target.model.tokensPer)
-  const translated =
-    plan.undo === undefined
-      ? undefined
-      : translateResponse(
-          withExact(text, body),
-          crossing(reading, exchange.codec.operation ?? exchange.wire, plan.undo),
-        )
+  let translated: JsonObject | undefined
+  if (plan.undo !== undefined) {
+    const exact = withExact(text, body)
+    yield
+    const across = crossing(reading, exchange.codec.operation ?? exchange.wire, plan.undo)
+    translated = translateResponse(exact, across)
+    yield
+  }
   const made = translated ?? (parsed === undefined ? body : undefined)
   if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
   const clientText =

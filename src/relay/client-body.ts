@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
+import { isPlainBase64 } from '../lib/base64.ts'
 import { collectAfter } from '../lib/collect.ts'
 import { type Marked, markLong } from '../lib/json-marked.ts'
 import { type Outline, outermostOf, outlining } from '../lib/json-outline.ts'
@@ -22,7 +23,7 @@ import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { textsOfResults } from '../wire/tools/results.ts'
+import { unreadIn } from '../wire/turns/unread.ts'
 import { countText, FILE_BYTES, isSaid, leastInput, mayBeFile, tokensIn, type Weight, weigh } from './estimate.ts'
 
 /** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
@@ -48,10 +49,10 @@ export type ClientBody = {
   /** All of it. */
   whole(): Whole
   /**
-   * For a translation, where tools have said much: all of it, but with marks for that, and what puts its bytes back into the
+   * For a translation, where much need not be read: all of it, but with marks for that, and what puts its bytes back into the
    * request that is made of it.
    */
-  readonly marked?: { readonly body: JsonObject } & Pick<Marked, 'written'>
+  readonly marked?: { readonly body: JsonObject } & Pick<Marked, 'size' | 'written'>
   /**
    * All of it with edits, as a request sends it. A member that may decide and is written more than once is sent once, as it
    * stands in the outline: servers differ in which of the two they read, and each must read what was admitted.
@@ -105,8 +106,9 @@ type Translates = (model: string) => boolean
  */
 export const openBody = (bytes: Uint8Array<ArrayBuffer>, translates: Translates = () => false): ClientBody => {
   if (!isLarge(bytes)) return openText(bodyText(bytes))
-  const isWhole = needsAll(bytes, translates)
-  return atOnce(opening(bytes, isWhole, readLargeNow(bytes, isWhole ? WHOLE : OUTLINED)))
+  const ahead = needsAll(bytes, translates)
+  const read = readLargeNow(bytes, ahead ? WHOLE : OUTLINED)
+  return atOnce(opening(bytes, ahead || isTranslated(bytes, read, translates), read))
 }
 
 /** The same in turns of the event loop; a small body is not waited for. */
@@ -118,15 +120,22 @@ export const openInTurns = (
   isLarge(bytes) ? openLarge(bytes, translates, turns) : turns(bytes.byteLength, () => openText(bodyText(bytes)))
 
 const openLarge = async (bytes: Uint8Array<ArrayBuffer>, translates: Translates, turns: Turns): Promise<ClientBody> => {
-  const isWhole = needsAll(bytes, translates)
-  const read = await readInTurns(bytes, turns, isWhole ? WHOLE : OUTLINED).catch(refuseTooMuch)
-  return inTurns(opening(bytes, isWhole, read), bytes.byteLength, turns)
+  const ahead = needsAll(bytes, translates)
+  const read = await readInTurns(bytes, turns, ahead ? WHOLE : OUTLINED).catch(refuseTooMuch)
+  return inTurns(opening(bytes, ahead || isTranslated(bytes, read, translates), read), bytes.byteLength, turns)
 }
 
 /** Whether all of a body is parsed: it is to be translated, or its text begins with a mark. */
 const needsAll = (bytes: Uint8Array<ArrayBuffer>, translates: Translates): boolean => {
   const model = modelAhead(bytes)
   return bytes[0] === BOM || (model !== undefined && translates(model))
+}
+
+/** The same once its members are known: many clients name the model behind the prompt. */
+const isTranslated = (bytes: Uint8Array<ArrayBuffer>, read: Read, translates: Translates): boolean => {
+  if (read.faulty) return false
+  const model = createPicker(bytes, outermostOf(bytes, read)?.slots ?? []).member('model')
+  return typeof model === 'string' && translates(model)
 }
 
 /** An agent sends the same with every turn, and so do others who use it. */
@@ -143,7 +152,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   if (bytes[0] === BOM) return openText(bodyText(bytes))
   const isLong = bytes.byteLength > STEP_BYTES
   const plain = !read.longNumber
-  if (isWhole) return yield* isLong || !plain || read.faulty ? openBytes(bytes, plain) : openMarked(bytes, read)
+  if (isWhole) return yield* !plain || read.faulty ? openBytes(bytes, plain) : openMarked(bytes, read)
   if (!isUtf8(bytes)) throw notUtf8()
   const { value, ascii, outermost, cut, shared } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
@@ -222,13 +231,16 @@ const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
   for (let one = 0; one < cut.length; one += 3) {
     const start = cut[one] as number
     const length = (cut[one + 2] as number) - start
-    weight -= (cut[one + 1] as number) - start
-    if (length < FILE_BYTES || !mayBeFile(bytes, start)) weight += length
-    else
-      weight += countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
+    weight += weightAt(bytes, start, length) - ((cut[one + 1] as number) - start)
   }
   return weight
 }
+
+/** What a long string weighs, by where its contents begin. */
+const weightAt = (bytes: Buffer, start: number, length: number): number =>
+  length < FILE_BYTES || !mayBeFile(bytes, start)
+    ? length
+    : countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
 
 /** How long the parts are that an outline has cut, of strings in such members. */
 const bytesCut = (bytes: Buffer, cut: Outline['cut'], counts: (name: string) => boolean): number => {
@@ -261,26 +273,39 @@ export const openText = (text: string): ClientBody =>
     edited: (edits) => spliceOnce(text, edits, ONCE),
   })
 
-/** A large body that will be translated. What tools have said, most of it, is passed over. */
+/** A large body that will be translated. What no translation reads, most of it, is passed over. */
 function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> {
+  const isLong = bytes.byteLength > STEP_BYTES
   const outermost = outermostOf(bytes, read)
-  const hasTurns = outermost?.slots.some(({ key }) => key === 'messages') === true
   const slot = outermost && onlySlot(outermost, WHOLE_TOOLS.name)
   const tools = slot && bytes.subarray(slot.valueStart, slot.end)
   const shared = tools && WHOLE_TOOLS.find(tools)
   const passed = shared && slot && { start: slot.valueStart, end: slot.end }
-  const marks = hasTurns && isUtf8(bytes) ? markLong(bytes, read.cut, passed) : undefined
+  const marks = outermost && isUtf8(bytes) ? markLong(bytes, read.cut, passed) : undefined
   if (outermost === undefined || marks === undefined) return yield* openBytes(bytes, true)
-  const body = objectIn(marks.text)
+  if (isLong) yield
+  const body = objectIn(marks.text())
+  if (isLong) yield
+  const all = asBuffer(bytes)
   const kept = new Set<number>()
-  let hidden = 0
-  for (const text of textsOfResults(body)) {
+  const hidden = { bytes: 0, said: 0 }
+  for (const { text, isData } of unreadIn(body, !all.includes(SEAL_PREFIX))) {
     const which = marks.markIn(text)
     if (which === undefined) continue
+    const place = marks.placeOf(which)
+    if (isData && !isPlainBase64(all.subarray(place.kept, place.end))) continue
     kept.add(which)
-    hidden += marks.hiddenBy(which)
+    const length = place.end - place.start
+    hidden.bytes += place.hidden + weightAt(all, place.start, length) - length
+    if (isSaid(nameBefore(all, place.start))) hidden.said += place.hidden
   }
-  if (kept.size < marks.count) unmark(body, marks, kept)
+  if (isLong) yield
+  if (kept.size < marks.count) yield* unmarking(body, marks, kept)
+  if (marks.size > STEP_BYTES) {
+    yield
+    collectAfter(bytes.byteLength)
+    yield
+  }
   const { bytes: weight, mayShow, said } = measured(() => weigh(body, false, shared && weightOf(shared)))
   const list = body[WHOLE_TOOLS.name]
   if (shared !== undefined) body[WHOLE_TOOLS.name] = shared.value as Json
@@ -290,10 +315,10 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
   return {
     size: bytes.byteLength,
     outline: body,
-    inputEstimate: tokensIn(weight + hidden),
+    inputEstimate: tokensIn(weight + hidden.bytes),
     mayShow,
     get leastInput() {
-      return leastInput(body, said + hidden)
+      return leastInput(body, said + hidden.said)
     },
     member: (name) => picker.member(name) as Json | undefined,
     elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
@@ -303,19 +328,29 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
     },
     edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
     free: () => free(bytes),
-    ...(kept.size > 0 && { marked: { body, written: marks.written } }),
+    ...(kept.size > 0 && { marked: { body, size: marks.size, written: marks.written } }),
   }
 }
 
-/** Puts back what stood for every mark but those. */
-const unmark = (value: JsonObject | Json[], marks: Marked, kept: ReadonlySet<number>): void => {
-  const within = value as JsonObject
-  for (const name in within) {
-    const one = within[name]
-    if (typeof one === 'object' && one !== null) unmark(one, marks, kept)
-    else if (typeof one === 'string') {
-      const which = marks.markIn(one)
-      if (which !== undefined && !kept.has(which)) within[name] = marks.whole(which)
+/** Puts back what stood for every mark but those, so many bytes in a step. */
+function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<number>): Steps<void> {
+  const left: (JsonObject | Json[])[] = [body]
+  let done = 0
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    const within = value as JsonObject
+    for (const name in within) {
+      const one = within[name]
+      if (typeof one === 'object' && one !== null) left.push(one)
+      else if (typeof one === 'string') {
+        const which = marks.markIn(one)
+        if (which === undefined || kept.has(which)) continue
+        const whole = marks.whole(which)
+        within[name] = whole
+        done += whole.length
+        if (done < STEP_BYTES) continue
+        done = 0
+        yield
+      }
     }
   }
 }

@@ -43,6 +43,12 @@ export const encodeFor = (
   return within.length === 0 ? made : { ...made, dropped: [...made.dropped, ...lostIn(within)] }
 }
 
+/** Reads the client's request ahead of `encodeFor`, which takes as long again for a very large one. Throws as that does. */
+export const decodeFor = (exchange: Exchange, client: ChatCodec, target: Target): void => {
+  if (editsWithin(exchange, target).length > 0) return
+  exchange.decoded ??= notTooDeep(() => client.decodeRequest(bodyToRead(exchange)))
+}
+
 /** Lists the paths of what it leaves out as `removed`. By the id of a call its provider would find that its thought is missing. */
 const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest => ({
   ...request,
@@ -71,7 +77,7 @@ export const encoded = (
   written: JsonObject,
   decode: () => ChatRequest,
 ): EncodedRequest => {
-  try {
+  return notTooDeep(() => {
     const removed: string[] = []
     const quirks = quirksOf(target)
     const asked = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
@@ -86,6 +92,12 @@ export const encoded = (
     if (cap !== undefined) sent.undo.cap = cap
     if (quirks.thinksInText !== undefined) sent.undo.thinksInText = quirks.thinksInText
     return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
+  })
+}
+
+const notTooDeep = <T>(read: () => T): T => {
+  try {
+    return read()
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }

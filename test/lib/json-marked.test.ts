@@ -49,7 +49,7 @@ describe('marks', () => {
       fc.property(json, fc.constantFrom(undefined, 1), (given, indent) => {
         const marks = markedIn(given)
         if (marks === undefined) throw new Error('nothing is long')
-        const parsed: unknown = JSON.parse(marks.text)
+        const parsed: unknown = JSON.parse(marks.text())
         expect(whole(parsed, marks)).toEqual(JSON.parse(given))
         const sent = marks.written(utf8.encode(JSON.stringify({ within: [parsed] }, null, indent)))
         expect(JSON.parse(textOf(sent ?? ''))).toEqual({ within: [JSON.parse(given)] })
@@ -69,7 +69,7 @@ describe('marks', () => {
         const given = `{${before}"known":${known}${after}}`
         const marks = markedIn(given, { start, end: start + utf8.encode(known).length })
         if (marks === undefined) return expect(some.length + more.length).toBe(0)
-        const parsed: unknown = JSON.parse(marks.text)
+        const parsed: unknown = JSON.parse(marks.text())
         const wanted = { ...JSON.parse(given), known: null }
         expect(whole(parsed, marks)).toEqual(wanted)
         expect(JSON.parse(textOf(marks.written(utf8.encode(JSON.stringify(parsed))) ?? ''))).toEqual(wanted)
@@ -81,8 +81,8 @@ describe('marks', () => {
     fc.assert(
       fc.property(json, (given) => {
         const marks = markedIn(given)
-        const hidden = Array.from({ length: marks?.count ?? 0 }, (_, which) => marks?.hiddenBy(which) ?? 0)
-        expect(utf8.encode(marks?.text).length + hidden.reduce((sum, each) => sum + each, 0)).toBe(
+        const hidden = Array.from({ length: marks?.count ?? 0 }, (_, which) => marks?.placeOf(which).hidden ?? 0)
+        expect(utf8.encode(marks?.text()).length + hidden.reduce((sum, each) => sum + each, 0)).toBe(
           utf8.encode(given).length,
         )
       }),
@@ -97,17 +97,40 @@ describe('marks', () => {
     expect(markedIn(JSON.stringify({ a: [text, { [`name${'x'.repeat(6_000)}`]: 1 }] }))).toBeUndefined()
   })
 
+  test('are made of no text where anything holds what a mark begins with', () => {
+    expect(markedIn(`{"a":["${'x'.repeat(6_000)}","\u007f"]}`)).toBeUndefined()
+  })
+
   test.each([
-    ['half a character', '"\\ud83d'],
-    ['half a character in large letters', '"\\uDE00'],
-    ['what a mark begins with', '"\u007f'],
-  ])('are made of no text where anything holds %s', (_, begins) => {
-    expect(markedIn(`{"a":["${'x'.repeat(6_000)}",${begins}"]}`)).toBeUndefined()
+    ['the first half of a character', '\\ud83d', 0],
+    ['the first half twice', '\\ud83d\\ud83d\\ude00', 0],
+    ['the second half of a character', '\\ude00', 0],
+    ['half a character in large letters', '\\uDE00', 0],
+    ['a character of two halves', '\\ud83d\\ude00', 1],
+    ['characters of two halves, many of them', '\\uD83D\\uDE00'.repeat(500), 1],
+    ['what only looks like half a character', '\\\\ud83d', 1],
+    ['more of those than are looked through', '\\ud83d\\ude00'.repeat(6_000), 0],
+  ])('are made as they may be of a text that holds %s', (_, holds, made) => {
+    const json = `{"a":["${'x'.repeat(6_000)}","${'y'.repeat(1_000)}${holds}"]}`
+    const marks = markedIn(json)
+    expect(marks?.count).toBe(1 + made)
+    expect(JSON.stringify(whole(JSON.parse(marks?.text() ?? ''), marks as Marked))).toBe(
+      JSON.stringify(JSON.parse(json)),
+    )
+  })
+
+  test.each([
+    ['up to its data and what tells its type', `data:image/png;base64,${'A'.repeat(1_000)}`, 96],
+    ['up to its first escape', `data:image\\/png;base64,${'A'.repeat(1_000)}`, 10],
+  ])('keep an address that holds its data %s', (_, address, kept) => {
+    const marks = markedIn(`{"a":["${'x'.repeat(6_000)}","${address}"]}`)
+    const [, text = ''] = JSON.parse(marks?.text() ?? '').a
+    expect(text.indexOf('\u007f')).toBe(kept)
   })
 
   test('that have not come through whole are told', () => {
     const marks = markedIn(JSON.stringify({ a: [`begins ${'x'.repeat(6_000)}`] }))
-    const [text = ''] = JSON.parse(marks?.text ?? '').a
+    const [text = ''] = JSON.parse(marks?.text() ?? '').a
     for (let cut = text.indexOf('\u007f') + 1; cut < text.length; cut++) {
       expect(marks?.written(utf8.encode(JSON.stringify([text.slice(0, cut)])))).toBeUndefined()
       expect(marks?.written(utf8.encode(JSON.stringify([text.slice(0, cut), text])))).toBeUndefined()

@@ -52,22 +52,16 @@ describe('a large body', () => {
     )
   })
 
-  test('that will be translated is parsed whole at once', () => {
-    const open = (members: object) =>
-      openBody(utf8.encode(JSON.stringify(members)), (model) => model === 'elsewhere').outline
-    const messages = [{ role: 'user', content: LONG }]
-    expect(open({ max_tokens: 1, model: 'elsewhere', messages })).toEqual({
-      max_tokens: 1,
-      model: 'elsewhere',
-      messages,
-    })
-    for (const body of [
-      { model: 'here', messages },
-      { messages, model: 'elsewhere' },
-      { messages, last: 'elsewhere' },
-    ]) {
-      expect((open(body).messages as { content: string }[])[0]?.content.length).toBeLessThan(LONG.length)
-    }
+  test.each([
+    ['before the prompt', { model: 'elsewhere', messages: [{ role: 'user', content: LONG }] }, true],
+    ['behind it', { messages: [{ role: 'user', content: LONG }], model: 'elsewhere' }, true],
+    ['nowhere', { messages: [{ role: 'user', content: LONG }], last: 'elsewhere' }, false],
+    ['that is not translated', { model: 'here', messages: [{ role: 'user', content: LONG }] }, false],
+  ])('is opened for a translation where it names the model of one: %s', (_, members, translated) => {
+    const { marked, outline, whole } = openBody(utf8.encode(JSON.stringify(members)), (model) => model === 'elsewhere')
+    expect(marked !== undefined).toBe(translated)
+    expect((outline.messages as { content: string }[])[0]?.content.length).toBeLessThan(LONG.length)
+    expect(whole().body).toEqual(members)
   })
 
   test('is unchanged in whole, and its small members are unchanged in the outline', () => {

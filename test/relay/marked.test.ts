@@ -1,4 +1,4 @@
-// A translation that what tools have said goes through unread makes the request that reading all of it makes.
+// A translation that what has been said goes through unread makes the request that reading all of it makes.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -11,6 +11,7 @@ import { openBody } from '../../src/relay/client-body.ts'
 import { chatCodec } from '../../src/wire/index.ts'
 import { chatCompletionsRequest } from '../support/arbitrary/chat-completions.ts'
 import { messagesRequest } from '../support/arbitrary/messages.ts'
+import { responsesRequest } from '../support/arbitrary/responses.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const utf8 = new TextEncoder()
@@ -23,6 +24,17 @@ const text = fc
     fc.constantFrom(0, 1, 40, 200),
   )
   .map(([begins, piece, times]) => begins + piece.repeat(times))
+
+/** Base64 in the forms in which it comes: in either alphabet, with breaks. */
+const data = fc
+  .tuple(
+    fc.constantFrom('iVBORw0KGgo', '/9j/4AAQSkZJRg', 'UklGRiIAAABXRUJQVlA4', 'JVBERi0xLjQK', 'cGxhaW4gd29yZHMs'),
+    fc.constantFrom('AAAA', 'a+b/', 'a-b_', 'AAAA\n', '%2Bab'),
+    fc.constantFrom(1, 200, 400),
+    fc.constantFrom('', 'AA=='),
+  )
+  .map(([begins, piece, times, ends]) => begins + piece.repeat(times) + ends)
+const mediaType = fc.constantFrom('image/png', 'image/jpeg', 'image/svg+xml', 'text/plain', 'application/pdf')
 
 const RED_DOT =
   'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
@@ -42,6 +54,7 @@ const round = fc.record({
   asString: fc.boolean(),
   picture: fc.boolean(),
   told: fc.option(text, { nil: undefined }),
+  shown: fc.option(fc.record({ data, mediaType }), { nil: undefined }),
 })
 const conversation = fc.record({
   system: text,
@@ -63,13 +76,15 @@ const schemaOf = (about: string): JsonObject => ({
   anyOf: [{ required: ['path'] }, { required: ['list'] }],
 })
 
-const BODIES: Record<'messages' | 'chat-completions', (of: Conversation) => JsonObject> = {
+const dataUrl = ({ data, mediaType }: { data: string; mediaType: string }): string => `data:${mediaType};base64,${data}`
+
+const BODIES: Record<ChatWire, (of: Conversation) => JsonObject> = {
   messages: ({ system, rounds, tools }) => ({
     max_tokens: 100,
     system: [blockOf(`You help. ${system}`)],
     messages: [
       { role: 'user', content: 'Go.' },
-      ...rounds.flatMap(({ says, calls, asString, picture, told }, at) => [
+      ...rounds.flatMap(({ says, calls, asString, picture, told, shown }, at) => [
         {
           role: 'assistant',
           content: [
@@ -94,6 +109,9 @@ const BODIES: Record<'messages' | 'chat-completions', (of: Conversation) => Json
               ...(failed === undefined ? {} : { is_error: failed }),
             })),
             blockOf(`Then: ${told ?? ''}`),
+            ...(shown === undefined
+              ? []
+              : [{ type: 'image', source: { type: 'base64', media_type: shown.mediaType, data: shown.data } }]),
           ],
         },
       ]),
@@ -108,7 +126,7 @@ const BODIES: Record<'messages' | 'chat-completions', (of: Conversation) => Json
     messages: [
       { role: 'system', content: system },
       { role: 'user', content: 'Go.' },
-      ...rounds.flatMap(({ says, calls, asString, told }, at): JsonObject[] => [
+      ...rounds.flatMap(({ says, calls, asString, told, shown }, at): JsonObject[] => [
         {
           role: 'assistant',
           content: `So: ${says}`,
@@ -125,12 +143,44 @@ const BODIES: Record<'messages' | 'chat-completions', (of: Conversation) => Json
           content: asString ? result.join('\n') : result.map(blockOf),
         })),
         ...(told === undefined ? [] : [{ role: 'user', content: [blockOf(`Then: ${told}`)] }]),
+        ...(shown === undefined
+          ? []
+          : [{ role: 'user', content: [{ type: 'image_url', image_url: { url: dataUrl(shown) } }] }]),
       ]),
     ],
     tools: tools.map(({ description, about }, at) => ({
       type: 'function',
       function: { name: `tool${at}`, description, parameters: schemaOf(about) },
     })),
+  }),
+  responses: ({ system, rounds, tools }) => ({
+    instructions: `You help. ${system}`,
+    input: [
+      { role: 'user', content: 'Go.' },
+      ...rounds.flatMap(({ says, calls, asString, told, shown }, at): JsonObject[] => [
+        {
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: `So: ${says}`, annotations: [] }],
+        },
+        ...calls.flatMap(({ input, result }, nth): JsonObject[] => [
+          { type: 'function_call', call_id: `t${at}_${nth}`, name: 'tool0', arguments: JSON.stringify({ input }) },
+          {
+            ...{ type: 'function_call_output', call_id: `t${at}_${nth}` },
+            output: asString ? result.join('\n') : result.map((text) => ({ type: 'input_text', text })),
+          },
+        ]),
+        ...(told === undefined ? [] : [{ role: 'user', content: [{ type: 'input_text', text: `Then: ${told}` }] }]),
+        ...(shown === undefined
+          ? []
+          : [{ role: 'user', content: [{ type: 'input_image', image_url: dataUrl(shown) }] }]),
+      ]),
+    ],
+    tools: tools.map(({ description, about }, at) => ({
+      ...{ type: 'function', name: `tool${at}` },
+      ...{ description, parameters: schemaOf(about) },
+    })),
+    store: false,
   }),
 }
 
@@ -142,17 +192,20 @@ const verdict = (make: () => unknown): unknown => {
   }
 }
 
+const SAID = new Set(['text', 'content', 'system', 'instructions', 'input', 'output', 'thinking'])
+
 /** Texts of a conversation made long. */
 const lengthened = (value: Json | undefined, name = ''): Json | undefined => {
-  if (typeof value === 'string') return name === 'text' || name === 'content' ? value + 'and so on. '.repeat(60) : value
+  if (typeof value === 'string') return SAID.has(name) ? value + 'and so on. '.repeat(60) : value
   if (Array.isArray(value)) return value.map((each) => lengthened(each, name) ?? null)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, lengthened(each, name)]))
 }
 
-const REQUESTS: ['messages' | 'chat-completions', fc.Arbitrary<ChatRequest>][] = [
+const REQUESTS: [ChatWire, fc.Arbitrary<ChatRequest>][] = [
   ['messages', messagesRequest],
   ['chat-completions', chatCompletionsRequest],
+  ['responses', responsesRequest],
 ]
 const WIRES: ChatWire[] = ['chat-completions', 'responses', 'messages']
 
@@ -205,7 +258,9 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
         fc.assert(
           fc.property(request, (asked) => {
             const { body } = codec.encodeRequest(asked, { model: 'elsewhere', maxOutput: 32_000, quirks: {} })
-            compare({ ...body, messages: lengthened(body.messages) })
+            const { messages, input, system, instructions, ...rest } = body
+            const said = { messages, input, system, instructions }
+            compare({ ...rest, ...(lengthened(said) as JsonObject) })
           }),
           { numRuns: 40 },
         )
