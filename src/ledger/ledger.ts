@@ -7,6 +7,7 @@ import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { BudgetId, Spent } from '../keys/budget.ts'
 import type { Key } from '../keys/key.ts'
+import type { Spans } from '../lib/trace-context.ts'
 
 export type ReserveAsk = {
   /** The exchange's id: the request id the client sees. */
@@ -119,9 +120,17 @@ export type Settlement = ByPiece & {
   dropped?: readonly string[] | undefined
 }
 
+/** What the process that began an exchange knows of it that the books do not. */
+export type Begun = {
+  readonly attempts: readonly AttemptNote[]
+  readonly firstByteMs?: number | undefined
+  readonly dropped: readonly string[]
+  readonly spans?: Spans | undefined
+}
+
 /**
  * An open exchange of a previous process that is settled later. `model`: as asked for. `usage`, `serverTools`: its last durable
- * figures. `pictures`: as asked for.
+ * figures. `pictures`: as asked for. `begun`: where that process was there to say.
  */
 export type Resumed = ByPiece & {
   readonly reservation: Reservation
@@ -130,6 +139,7 @@ export type Resumed = ByPiece & {
   readonly stream: boolean
   readonly inputEstimate: number
   readonly usage: Usage
+  readonly begun?: Begun | undefined
 }
 
 /**

@@ -8,7 +8,7 @@ import { PATIENCE_MS } from '../store/patience.ts'
 import { costOf, type Prices } from './cost.ts'
 import { wholeCounts } from './figures.ts'
 import type { SoFar } from './journal.ts'
-import type { Ledger, Reservation, ReserveAsk, Resumed, Settlement } from './ledger.ts'
+import type { Begun, Ledger, Reservation, ReserveAsk, Resumed, Settlement } from './ledger.ts'
 import { type Limited, limitHeaders } from './limit-headers.ts'
 import { type GatewayLimits, isLimited, type Ticket, UNLIMITED } from './limits.ts'
 import { type Ask, type AskOf, fromShared, type SharedNode, type SharedReserve, type Verdict } from './shared.ts'
@@ -41,7 +41,7 @@ export type NodeLedger = {
   /** An exchange of another node, which is this one's from now on. */
   adopt(exchange: Resumed): void
   /** The exchange goes on without this node. `soFar`: as far as is known. */
-  letGo(exchangeId: string, soFar: SoFar): void
+  letGo(exchangeId: string, soFar: SoFar, begun: Begun): void
   /** Resolves once all that was to be said is said and heard. */
   said(): Promise<void>
 }
@@ -333,11 +333,11 @@ export const createNodeLedger = ({
     adopt({ reservation: { exchangeId, keyId, reserved }, model }) {
       open.set(exchangeId, { keyId, model, prices: prices(), held: reserved })
     },
-    letGo(id, { usage, serverTools }) {
+    letGo(id, { usage, serverTools }, begun) {
       if (!open.delete(id)) return
       progress.delete(id)
       say({ do: 'progress', id, usage: wholeCounts(usage), serverTools })
-      say({ do: 'let-go', id })
+      say({ do: 'let-go', id, begun })
     },
     said: () =>
       new Promise((resolve) => {

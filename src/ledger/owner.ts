@@ -6,7 +6,7 @@ import type { Key, Keys } from '../keys/key.ts'
 import { unknownKey } from '../keys/secret.ts'
 import { requireInForce } from '../keys/status.ts'
 import type { SoFar } from './journal.ts'
-import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
+import type { Begun, Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
 import type { Limits, Ticket } from './limits.ts'
 import { lastKnown } from './settled.ts'
 import { type Ask, type SharedLedger, type SharedReserve, toShared, type Verdict } from './shared.ts'
@@ -169,10 +169,10 @@ export const createOwner = ({
   }
 
   /** For one that nobody will say any more of: by its last figures, as after a start. */
-  const settleAlone = (running: Running): void => {
+  const settleAlone = (running: Running, begun?: Begun): void => {
     const { reservation, facts, soFar, ticket } = running
     if (reservation === undefined) return
-    if (takeOver({ reservation, ...facts, ...soFar }, (count) => ticket?.addTokens(count))) return
+    if (takeOver({ reservation, ...facts, ...soFar, begun }, (count) => ticket?.addTokens(count))) return
     void close(running, reservation, {
       ...lastKnown({ ...facts, ...soFar }),
       ...{ status: 500, totalMs: Math.max(0, clock() - reservation.startedAt) },
@@ -192,7 +192,7 @@ export const createOwner = ({
       const running = node.running.get(ask.id)
       if (running?.reservation === undefined) return DONE
       if (ask.do === 'let-go') {
-        if (node.running.delete(ask.id)) settleAlone(running)
+        if (node.running.delete(ask.id)) settleAlone(running, ask.begun)
       } else if (ask.do === 'narrow') ledger.narrow(running.reservation, ask.tokens)
       else {
         running.soFar = { usage: ask.usage, serverTools: ask.serverTools }

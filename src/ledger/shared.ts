@@ -3,7 +3,7 @@
 
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../errors.ts'
 import type { SoFar } from './journal.ts'
-import type { Reservation, ReserveAsk, Settlement } from './ledger.ts'
+import type { Begun, Reservation, ReserveAsk, Settlement } from './ledger.ts'
 import type { Limited } from './limit-headers.ts'
 
 /**
@@ -29,7 +29,7 @@ export type Ask =
   | ({ do: 'progress'; id: string } & SoFar)
   | { do: 'narrow'; id: string; tokens: number }
   /** Its answer goes on without its node, which has nothing more to say of it. */
-  | { do: 'let-go'; id: string }
+  | { do: 'let-go'; id: string; begun?: Begun }
   /** Counts its tokens in the key's window, too. */
   | { do: 'settle'; id: string; settlement: Settlement }
 

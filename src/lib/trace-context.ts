@@ -3,6 +3,15 @@
 /** `state`: what other tracers have to say of the trace, passed on as it came. */
 export type TraceContext = { traceId: string; spanId: string; sampled: boolean; state: string | undefined }
 
+/**
+ * The trace and the spans of one request: `parent`, that of its client, where that told one; `attempts`, in the order of the
+ * request's own, beginning after so many ms.
+ */
+export type Spans = TraceContext & {
+  parent: string | undefined
+  attempts: { spanId: string; afterMs: number }[]
+}
+
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 /** As long as the standard has everyone pass it on, and more than any tracer writes. */
 const STATE_CHARS = 512

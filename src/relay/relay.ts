@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
-import type { Outcome } from '../ledger/ledger.ts'
+import type { Begun, Outcome } from '../ledger/ledger.ts'
 import { collectOnceQuiet } from '../lib/collect.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
@@ -159,7 +159,7 @@ const settleLater = (
 ): void => {
   const { handOver } = relay.background
   if (handOver !== undefined) {
-    handOver(exchange.id, lastKnown)
+    handOver(exchange.id, lastKnown, begunOf(exchange))
     exchange.onDetached()
     return
   }
@@ -173,6 +173,18 @@ const settleLater = (
     ...(said && { hear: (body) => hearWhole(said, body, { codec: CODECS.responses, undo: undefined }) }),
   })
   exchange.onDetached()
+}
+
+/** What is said of it stays here. */
+const begunOf = ({
+  attempts,
+  firstByteMs,
+  dropped,
+  trace,
+}: Pick<Exchange, 'attempts' | 'firstByteMs' | 'dropped' | 'trace'>): Begun => {
+  if (trace === undefined) return { attempts, firstByteMs, dropped }
+  const { said: _, ...spans } = trace
+  return { attempts, firstByteMs, dropped, spans }
 }
 
 type Reported = { usage?: Usage | undefined; rawUsage?: JsonObject | undefined }

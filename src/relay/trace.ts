@@ -5,17 +5,10 @@ import type { Json } from '../ir/json.ts'
 import type { AssistantPart, ImagePart, TextPart } from '../ir/part.ts'
 import type { Turn } from '../ir/request.ts'
 import type { Outcome } from '../ledger/ledger.ts'
-import { newSpanId, newTraceId, readTraceContext, type TraceContext } from '../lib/trace-context.ts'
+import { newSpanId, newTraceId, readTraceContext, type Spans, type TraceContext } from '../lib/trace-context.ts'
 
-/**
- * `parent`: the span of its client, where that told one. `attempts`: in the order of the exchange's own, beginning after so many ms.
- * `said`: absent for nearly all keys.
- */
-export type Trace = TraceContext & {
-  parent: string | undefined
-  attempts: { spanId: string; afterMs: number }[]
-  said?: Said
-}
+/** `said`: absent for nearly all keys. */
+export type Trace = Spans & { said?: Said }
 
 /** Bytes that are told of by what they are, and how many. */
 export type ToldFile = { type: 'file'; modality: Modality; mediaType?: string | undefined; bytes: number }

@@ -9,7 +9,8 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
 import { isRunning, PROGRAM } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
-import { CHAT, MESSAGES, streamed, whole } from '../chaos/support/stories.ts'
+import { CHAT, MESSAGES, RESPONSES, streamed, whole } from '../chaos/support/stories.ts'
+import { startOtlpReceiver } from '../observe/otlp-receiver.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { openSocket } from '../support/socket.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
@@ -360,6 +361,44 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     const { messages } = JSON.parse(vendor.requests.at(-1)?.text ?? '{}') as { messages: unknown[] }
     expect(messages).toHaveLength(15)
   })
+
+  test('tell of an answer that goes on without its client by its spans, in its client’s trace', async () => {
+    const receiver = startOtlpReceiver()
+    stopping(receiver)
+    let isOver = false
+    const vendor = await provider(({ method, path }) => {
+      const id = method === 'POST' ? 'resp_1' : (path.split('/').at(-1) ?? '')
+      const status = method === 'POST' ? 'queued' : isOver ? 'completed' : 'in_progress'
+      const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
+      return {
+        steps: [JSON.stringify({ id, object: 'response', created_at: 1, model: 'up', output: [], usage, status })],
+      }
+    })
+    const gateway = await gatewayOf({
+      ...{ workers, providers: providersAt({ b: [vendor.origin] }) },
+      otlp: { endpoint: receiver.endpoint, metrics: false },
+    })
+    await allServe(gateway, workers)
+    const traceId = 'ab'.repeat(16)
+    const traceparent = `00-${traceId}-${'cd'.repeat(8)}-01`
+    const asked = await gateway.post(
+      RESPONSES.path,
+      { ...RESPONSES.request(false), background: true },
+      { headers: { authorization: `Bearer ${gateway.secret}`, connection: 'close', traceparent } },
+    )
+    expect(asked.status).toBe(200)
+    isOver = true
+    await until(async () => receiver.spans.length >= 2)
+    const [served, attempt] = receiver.spans.toSorted((a, b) => a.kind - b.kind)
+    expect(served).toMatchObject({ traceId, parent: 'cd'.repeat(8) })
+    expect(served?.attributes).toMatchObject({ 'sluice.outcome': 'done', 'gen_ai.usage.output_tokens': 5 })
+    expect(attempt).toMatchObject({ traceId, parent: served?.spanId })
+    // The provider was told of the attempt.
+    const told = vendor.requests.find(({ method }) => method === 'POST')?.headers.traceparent
+    expect(told).toBe(`00-${traceId}-${attempt?.spanId}-01`)
+    await booksOf(gateway)
+    expect(receiver.spans).toHaveLength(2)
+  }, 60_000)
 
   test('say in the log which of them served', async () => {
     const vendor = await provider(answering)

@@ -49,7 +49,7 @@ export const resumeAnswers = async (relay: Relay, how: Resuming): Promise<void> 
 /** Watches the answer of an exchange whose process has ended. */
 export const resumeAnswer = (
   relay: Relay,
-  { reservation, model: askedFor, stream, inputEstimate, usage, serverTools = {} }: Resumed,
+  { reservation, model: askedFor, stream, inputEstimate, usage, serverTools = {}, begun }: Resumed,
   answer: BackgroundAnswer,
   { keyOf, onSettled }: Resuming,
 ): void => {
@@ -57,8 +57,10 @@ export const resumeAnswer = (
   const exchange: Settling = {
     ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
     ...{ startedAt: reservation.startedAt, reservation, answerId: answer.id, backgroundAnswer: answer },
-    ...{ dropped: [], resumed: true, onSettled },
-    attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
+    ...{ resumed: true, onSettled, dropped: [...(begun?.dropped ?? [])] },
+    attempts: [...(begun?.attempts ?? [{ provider, account, model, wire: 'responses' as const, ms: 0 }])],
+    ...(begun?.firstByteMs === undefined ? {} : { firstByteMs: begun.firstByteMs }),
+    trace: begun?.spans,
   }
   watchAnswer(relay, answer, {
     inputEstimate,

@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { BackgroundAnswer, BackgroundStore } from '../../ledger/background.ts'
-import type { Outcome } from '../../ledger/ledger.ts'
+import type { Begun, Outcome } from '../../ledger/ledger.ts'
 import type { Metered } from '../exchange.ts'
 
 export type Background = {
@@ -11,7 +11,7 @@ export type Background = {
   /** Records an answer. */
   keep(answer: BackgroundAnswer): Promise<void>
   /** Gives an answer that goes on to the process that watches them; absent: this one does. */
-  handOver?(exchangeId: string, lastKnown: Metered): void
+  handOver?(exchangeId: string, lastKnown: Metered, begun: Begun): void
   /** Whether another node watches an exchange's answer; absent where there are none. */
   isOpenElsewhere?(exchangeId: string): Promise<boolean>
   /** Answers whose exchanges are not settled, by exchange id. */

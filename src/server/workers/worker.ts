@@ -132,7 +132,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   gateway.background = {
     ...gateway.background,
     keep: async (answer) => void (await link.ask((n) => ({ what: 'keep', n, answer }))),
-    handOver: (exchangeId, lastKnown) => ledger?.letGo(exchangeId, lastKnown),
+    handOver: (exchangeId, lastKnown, begun) => ledger?.letGo(exchangeId, lastKnown, begun),
   }
   const elsewhere = createElsewhere({
     door: join(dir, DOOR),
