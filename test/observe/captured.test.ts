@@ -391,6 +391,43 @@ describe('bytes and secrets', () => {
     expect(await ofText(`TOKEN=${secret}`)).toBe('TOKEN=sl-admin-…Last')
   })
 
+  test('whatever holds it: a name, an id, a type, however long', () => {
+    const secret = `sk-sl-${'x'.repeat(39)}Last`
+    const held = fc.tuple(fc.string({ maxLength: 300 }), fc.string({ maxLength: 300 })).map(([a, b]) => a + secret + b)
+    const call = fc.record({ id: held, name: held, input: held }).map((one) => ({
+      ...{ type: 'tool-call' as const, kind: 'function' as const, ...one },
+    }))
+    const part = fc.oneof(
+      held.map((text) => ({ type: 'text' as const, text })),
+      held.map((id) => ({
+        ...{ type: 'image' as const, source: { kind: 'file' as const, id, origin: 'messages' as const } },
+      })),
+      held.map((mediaType) => ({
+        ...{ type: 'image' as const, source: { kind: 'base64' as const, mediaType, data: '' } },
+      })),
+      held.map((url) => ({ type: 'image' as const, source: { kind: 'url' as const, url } })),
+      held.map((type) => ({ type: 'opaque' as const, origin: 'messages' as const, value: { type, [secret]: secret } })),
+    )
+    const result = fc.tuple(held, fc.array(part, { maxLength: 2 })).map(([callId, parts]) => ({
+      ...{ type: 'tool-result' as const, kind: 'function' as const, callId, parts },
+    }))
+    fc.assert(
+      fc.property(held, part, call, result, (name, one, called, answered) => {
+        const said = capture()
+        said.asked(
+          [
+            { role: 'user', name, parts: [one, answered] },
+            { role: 'assistant', parts: [called] },
+          ],
+          0,
+        )
+        said.heard(0, [{ part: 0, ...called, type: 'tool-start' }])
+        said.came('audio', name, 1)
+        expect(JSON.stringify(said.told('done'))).not.toContain(secret.slice(0, 20))
+      }),
+    )
+  })
+
   test('of a link what may let its reader in is left out', () => {
     const said = capture()
     const url = 'https://user:word@files.example/a.png?signature=abc#x'

@@ -160,8 +160,9 @@ const messageOf = (turn: Turn, room: Room): Message => {
   }
 }
 
-/** Names and ids are short; what is not is none. */
-const named = (name: string): string => name.slice(0, 200)
+/** Names and ids are short; what is not is none. A secret is looked for before one is cut in two. */
+const named = (name: string): string => withoutSecrets(name.slice(0, 2 * NAME_CHARS)).slice(0, NAME_CHARS)
+const NAME_CHARS = 200
 
 /** As many as there is room for. */
 const allOf = (parts: readonly Any[], room: Room): Part[] => {
