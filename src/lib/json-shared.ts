@@ -2,6 +2,7 @@
 // and shared by all that have it.
 
 import { asBuffer } from './as-buffer.ts'
+import { ARRAY, ARRAY_END } from './json-codes.ts'
 
 /** `value`: what an outline has of it, frozen. `cut`: the long strings that are cut in that, by places in its own bytes. */
 export type Shared = {
@@ -10,10 +11,16 @@ export type Shared = {
   readonly cut: readonly number[]
 }
 
+export type Standing = { readonly shared: Shared; readonly start: number; readonly end: number }
+
 export type SharedMembers = {
   /** The outermost member that is shared, where it is a list. */
   readonly name: string
   find(bytes: Uint8Array): Shared | undefined
+  /** One that stands in this text where it stood in the last that had it, from its beginning or from its end. */
+  again(text: Uint8Array): Standing | undefined
+  /** It stands there in such a text. */
+  stands(standing: Standing, text: Uint8Array): void
   /** A member that was not found, once it is parsed: kept when it has come before. */
   note(bytes: Uint8Array<ArrayBuffer>, made: () => Omit<Shared, 'bytes'>): void
 }
@@ -28,6 +35,8 @@ const MOST_SEEN = 64
 export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): SharedMembers => {
   /** The one used last comes first. */
   const kept: Shared[] = []
+  /** How far from the beginning and from the end of a text each stood last. */
+  const places = new WeakMap<Shared, { before: number; behind: number }>()
   let held = 0
   const seen = new Set<number | bigint>()
 
@@ -40,17 +49,42 @@ export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): Share
     return false
   }
 
+  const used = (shared: Shared): Shared => {
+    const at = kept.indexOf(shared)
+    if (at > 0) kept.unshift(...kept.splice(at, 1))
+    return shared
+  }
+
+  const standing = (text: Uint8Array, shared: Shared): Standing | undefined => {
+    const place = places.get(shared)
+    if (place === undefined) return undefined
+    const { length } = shared.bytes
+    for (const start of [place.before, text.length - place.behind - length]) {
+      const end = start + length
+      // Most that stand elsewhere are told apart so.
+      if (text[start] !== ARRAY || text[end - 1] !== ARRAY_END) continue
+      if (asBuffer(shared.bytes).equals(text.subarray(start, end))) return { shared, start, end }
+    }
+    return undefined
+  }
+
   return {
     name,
     find(bytes) {
       if (bytes.byteLength < LEAST_BYTES) return undefined
-      const at = kept.findIndex((each) => each.bytes.length === bytes.length && asBuffer(each.bytes).equals(bytes))
-      const found = kept[at]
-      if (found === undefined || at === 0) return found
-      kept.splice(at, 1)
-      kept.unshift(found)
-      return found
+      const found = kept.find((each) => each.bytes.length === bytes.length && asBuffer(each.bytes).equals(bytes))
+      return found && used(found)
     },
+    again(text) {
+      for (const shared of kept) {
+        const found = standing(text, shared)
+        if (found === undefined) continue
+        used(shared)
+        return found
+      }
+      return undefined
+    },
+    stands: ({ shared, start, end }, text) => void places.set(shared, { before: start, behind: text.length - end }),
     note(bytes, made) {
       const { byteLength } = bytes
       if (byteLength < LEAST_BYTES || byteLength > mostBytes / 2 || !hasComeBefore(bytes)) return

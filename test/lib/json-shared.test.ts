@@ -2,12 +2,15 @@
 // in it for others.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { outline } from '../../src/lib/json-outline.ts'
 import { readNow } from '../../src/lib/json-reader.ts'
 import { createSharedMembers, type SharedMembers } from '../../src/lib/json-shared.ts'
+import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../../src/lib/json-survey.ts'
 import { free } from '../../src/lib/memory.ts'
 
 const utf8 = new TextEncoder()
+const long = (length: number): string => 'y'.repeat(length)
 const list = (count: number, say = 'x'): { name: string; text: string }[] =>
   Array.from({ length: count }, (_, at) => ({ name: `n${at}`, text: say.repeat(70) }))
 
@@ -62,6 +65,19 @@ describe('a member that comes again', () => {
     expect(shared.find(utf8.encode(text))?.bytes).toEqual(utf8.encode(text))
   })
 
+  test('is looked for where it stood in the last text that had it, from either end', () => {
+    const shared = createSharedMembers('tools')
+    const asked = new TextDecoder().decode(noted(shared, list(100)))
+    const at = (before: string, behind: string) => shared.again(utf8.encode(before + asked + behind))?.start
+    expect(at('{"tools":', '}')).toBeUndefined()
+    const text = utf8.encode(`{"a":1,"tools":${asked},"b":2}`)
+    readNow(text, { sharing: shared })
+    expect(at('{"a":1,"tools":', ',"b":2}')).toBe(15)
+    expect(at('{"a":1,"tools":', ',"b":[2,3]}')).toBe(15)
+    expect(at('{"a":[1,2],"tools":', ',"b":2}')).toBe(19)
+    expect(at('{"a":[1,2],"tools":', ',"b":[2,3]}')).toBeUndefined()
+  })
+
   test('is forgotten before others take more memory than is set aside', () => {
     const shared = createSharedMembers('tools', 100_000)
     const small = [...'abcdefghijkl'].map((say) => noted(shared, list(120, say)))
@@ -77,14 +93,13 @@ describe('an outline', () => {
   const tools = list(100)
   noted(shared, tools)
   const asked = JSON.stringify(tools)
-  const long = 'y'.repeat(5_000)
 
   const read = (json: string) => outline(utf8.encode(json), readNow(utf8.encode(json), { sharing: shared }))
 
   test.each([
-    ['first', `{"tools":${asked},"a":["${long}"]}`],
-    ['last', `{"a":["${long}","${long}"],"tools":${asked}}`],
-    ['between long texts', `{"a":["${long}"],\n "tools" : ${asked} ,"b":["${long}","z"]}`],
+    ['first', `{"tools":${asked},"a":["${long(5_000)}"]}`],
+    ['last', `{"a":["${long(5_000)}","${long(5_000)}"],"tools":${asked}}`],
+    ['between long texts', `{"a":["${long(5_000)}"],\n "tools" : ${asked} ,"b":["${long(5_000)}","z"]}`],
   ])('has nothing of a member that is shared but its place, %s', (_, json) => {
     const { value, cut, shared: found } = read(json)
     const alone = outline(utf8.encode(json.replace(asked, 'null')))
@@ -96,13 +111,100 @@ describe('an outline', () => {
   })
 
   test.each([
-    ['that is written twice', `{"tools":${asked},"a":["${long}"],"tools":[]}`],
-    ['whose name may be written in escapes as well', `{"tools":${asked},"a":["${long}"],"t\\u006fols":[]}`],
+    ['that is written twice', `{"tools":${asked},"a":["${long(5_000)}"],"tools":[]}`],
+    ['whose name may be written in escapes as well', `{"tools":${asked},"a":["${long(5_000)}"],"t\\u006fols":[]}`],
     ['within another', `{"a":{"tools":${asked}}}`],
-    ['with a space more', `{"a":["${long}"],"tools":${asked.replace(',', ', ')}}`],
+    ['with a space more', `{"a":["${long(5_000)}"],"tools":${asked.replace(',', ', ')}}`],
   ])('shares no member %s', (_, json) => {
     const { value, shared: found } = read(json)
     expect(found).toBeUndefined()
     expect(value).toEqual(outline(utf8.encode(json)).value)
+  })
+})
+
+/** What is found, or the bound that is exceeded; as data that is compared. */
+const found = (json: string, sharing?: SharedMembers): unknown => {
+  try {
+    const read: Read = readNow(utf8.encode(json), { sharing })
+    return { ...read, cut: [...(read.cut as Uint32Array)], ...(read.faulty && { members: [], open: -1 }) }
+  } catch (error) {
+    if (error instanceof TooMuchJson) return error.bound
+    throw error
+  }
+}
+
+/** Read by those who have it for the first time, and once more, where it is known to stand. */
+const readTwice = (tools: object, json: string): { first: unknown; again: unknown; isKnown: boolean } => {
+  const shared = createSharedMembers('tools')
+  const asked = noted(shared, tools)
+  const first = found(json, shared)
+  const place = json.indexOf(new TextDecoder().decode(asked))
+  const standing = shared.find(asked)
+  if (standing !== undefined)
+    shared.stands({ shared: standing, start: place, end: place + asked.length }, utf8.encode(json))
+  const isKnown = shared.again(utf8.encode(json)) !== undefined
+  const again = found(json, shared)
+  return { first, again, isKnown }
+}
+
+describe('a text with a member that is known to stand in it', () => {
+  const tools = list(60).map((one, at) => ({ ...one, at: at % 3 === 0 ? [at, { deep: `\\"${at}` }] : at }))
+  const asked = JSON.stringify(tools)
+  const ascii = fc.string({ unit: 'grapheme-ascii', maxLength: 8 })
+  const member = fc.tuple(
+    fc.constantFrom('a', 'b', 'tool', 'toolss', 'model'),
+    fc.oneof(fc.jsonValue({ stringUnit: 'grapheme-ascii' }), fc.constantFrom(long(70), [long(5_000), long(80)], tools)),
+  )
+  const members = fc
+    .array(member, { maxLength: 4 })
+    .map((all) => all.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`))
+  const body = fc
+    .tuple(members, members, fc.constantFrom('"tools":', '"tools" :\n ', '"t\\u006fols":', '"other":'))
+    .map(([before, behind, name]) => `{${[...before, name + asked, ...behind].join(', ')}} `)
+
+  test('is read as if it were not', () => {
+    fc.assert(
+      fc.property(body, (json) => {
+        const { first, again, isKnown } = readTwice(tools, json)
+        expect(isKnown).toBe(true)
+        expect(again).toEqual(first)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('is told from what is no JSON as ever', () => {
+    fc.assert(
+      fc.property(body, fc.nat(), ascii, fc.nat(2), (json, at, other, over) => {
+        const place = at % (json.length + 1)
+        const changed = json.slice(0, place) + other + json.slice(place + over)
+        if (!changed.includes(asked)) return
+        const { first, again } = readTwice(tools, changed)
+        expect(again).toEqual(first)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  const { containers, values } = JSON_BOUNDS
+  const of = <T>(count: number, one: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => one(at))
+  test.each<[Bound, object, (size: number) => unknown, number, number]>([
+    ['containers', of(40_000, () => []), (size) => of(size, () => []), containers - 40_003, 1],
+    ['values', of(50_000, () => 1), (size) => of(size, () => 1), values - 50_002, 1],
+    // Some are taken for others.
+    ['forms', of(5_000, (at) => ({ [`n${at}`]: 1 })), (size) => of(size, (at) => ({ [`m${at}`]: 1 })), 4_900, 1_000],
+  ])('keeps the bound of %s', (bound, tools, rest, most, past) => {
+    const read = (size: number) => readTwice(tools, JSON.stringify({ tools, a: rest(size) }))
+    const within = read(most)
+    expect(within).toMatchObject({ first: { faulty: false }, isKnown: true })
+    expect(within.again).toEqual(within.first)
+    expect(read(most + past)).toEqual({ first: bound, again: bound, isKnown: true })
+  })
+
+  test('holds each form of object once, wherever it stands', () => {
+    const tools = of(6_000, (at) => ({ [`n${at}`]: 1 }))
+    const { first, again } = readTwice(tools, JSON.stringify({ tools, a: tools }))
+    expect(first).toBeObject()
+    expect(again).toEqual(first)
   })
 })

@@ -1,7 +1,7 @@
 // Drives the scanner: lays one piece of a text after the other into its memory, which never grows.
 
 import { ARRAY, BACKSLASH } from '../json-codes.ts'
-import type { SharedMembers } from '../json-shared.ts'
+import type { Shared, SharedMembers, Standing } from '../json-shared.ts'
 import {
   type Bound,
   cutOf,
@@ -30,9 +30,11 @@ const INVALID = 2
 const FIRST_BOUND = 3
 const BOUNDS: readonly Bound[] = ['depth', 'containers', 'values', 'forms', 'escapes', 'digits']
 
-type Found = 'MEMBERS' | 'LONG' | 'TEXT' | 'open' | 'longNumber' | 'consumed' | 'membersEnd' | 'longEnd'
+type Counted = 'containers' | 'values' | 'forms' | 'longNumber'
+type Found = 'MEMBERS' | 'LONG' | 'TEXT' | 'open' | 'consumed' | 'membersEnd' | 'longEnd' | Counted
 type Exports = Record<Found, { readonly value: number }> & {
   begin(seed: number, ...most: number[]): void
+  pass(from: number, size: number, ...counts: readonly number[]): void
   read(from: number, length: number, isLast: boolean): number
   shorten(nullFrom: number, nullTo: number): number
 }
@@ -55,9 +57,13 @@ const MOST_IDLE = 2
 
 const take = (): Scanner => {
   const kept = idle.pop() ?? made()
-  kept.exports.begin(SEED, ...MOST)
+  begin(kept)
   return kept
 }
+const giveBack = (scanner: Scanner): void => {
+  if (idle.length < MOST_IDLE) idle.push(scanner)
+}
+const begin = ({ exports }: Scanner): void => exports.begin(SEED, ...MOST)
 const MOST = BOUNDS.map((bound) => JSON_BOUNDS[bound])
 
 const made = (): Scanner => {
@@ -91,31 +97,29 @@ export const scanPieces = (
   let taken: Scanner | undefined
   let read: Read = { members, faulty: true, longNumber: false, open: -1, cut: long }
 
-  const readPiece = ({ exports, bytes: memory, words }: Scanner): boolean => {
+  const readPiece = (scanner: Scanner): boolean => {
+    const { exports, words } = scanner
     const from = at
-    const text = exports.TEXT.value
-    const length = Math.min(pieceBytes, bytes.length - from)
-    memory.set(length === bytes.length ? bytes : bytes.subarray(from, from + length), text)
-    memory.fill(0, text + length, text + length + BEHIND)
+    const piece = laid(scanner, bytes.subarray(from, from + pieceBytes))
+    const { length } = piece
+    const isWhole = length === bytes.length && outlined
+    const past = isWhole && sharing ? readPast(scanner, piece, sharing) : undefined
+    if (past !== undefined) {
+      read = past
+      return false
+    }
     const verdict = exports.read(from, length, from + length === bytes.length)
     const bound = BOUNDS[verdict - FIRST_BOUND]
     if (bound !== undefined) throw new TooMuchJson(bound)
     at += exports.consumed.value
-    for (let word = exports.MEMBERS.value / 4; word < exports.membersEnd.value / 4; word += 4)
-      members.push(memberAt(words, word))
+    members.push(...membersIn(scanner))
     if (verdict === INVALID) return false
-    const noted = exports.LONG.value / 4
-    const whole = { members, faulty: false, longNumber: exports.longNumber.value === 1, open: exports.open.value }
-    if (verdict === WHOLE && from === 0 && outlined) {
-      // It is all there, and cut in place.
-      const shared = sharing && sharedIn(memory.subarray(text, text + length), members, sharing)
-      const size = exports.shorten(shared?.start ?? 0, shared?.end ?? 0)
-      const short = shortOf(memory.subarray(text, text + size))
-      read = { ...whole, cut: words.slice(noted, exports.longEnd.value / 4), short, shared }
+    if (verdict === WHOLE && isWhole) {
+      read = cutShort(scanner, members, sharing && sharedIn(piece, members, sharing))
       return false
     }
-    for (let word = noted; word < exports.longEnd.value / 4; word++) long.push(words[word] as number)
-    if (verdict === WHOLE) read = { ...whole, cut: cutOf(members, long) }
+    for (let word = exports.LONG.value / 4; word < exports.longEnd.value / 4; word++) long.push(words[word] as number)
+    if (verdict === WHOLE) read = { members, ...seen(scanner), cut: cutOf(members, long) }
     return verdict === MORE
   }
 
@@ -128,14 +132,76 @@ export const scanPieces = (
     },
     found: () => read,
     end() {
-      if (taken !== undefined && idle.length < MOST_IDLE) idle.push(taken)
+      if (taken !== undefined) giveBack(taken)
       taken = undefined
     },
   }
 }
 
-/** A name that is written more than once, or may be in escapes, is left to the parser. */
-const sharedIn = (text: Buffer, members: readonly Member[], sharing: SharedMembers): SharedAt | undefined => {
+/** Into its memory; what is returned is there. */
+const laid = ({ exports, bytes: memory }: Scanner, piece: Uint8Array): Buffer => {
+  const text = exports.TEXT.value
+  const end = text + piece.length
+  memory.set(piece, text)
+  memory.fill(0, end, end + BEHIND)
+  return memory.subarray(text, end)
+}
+
+const seen = ({ exports }: Scanner) => ({
+  faulty: false,
+  longNumber: exports.longNumber.value === 1,
+  open: exports.open.value,
+})
+
+/** What it finds in a text that is all there, and cut in place. */
+const cutShort = (scanner: Scanner, members: readonly Member[], shared: SharedAt | undefined): Read => {
+  const { exports, bytes: memory, words } = scanner
+  const text = exports.TEXT.value
+  const size = exports.shorten(shared?.start ?? 0, shared?.end ?? 0)
+  const cut = words.slice(exports.LONG.value / 4, exports.longEnd.value / 4)
+  return { members, ...seen(scanner), cut, short: shortOf(memory.subarray(text, text + size)), shared }
+}
+
+/**
+ * Reads a text with a member that is shared and stands where it did before, without reading that again. Undefined where there
+ * is none, and where all must be read: what exceeds a bound, or is no JSON, is told by that alone.
+ */
+const readPast = (scanner: Scanner, text: Buffer, sharing: SharedMembers): Read | undefined => {
+  const { exports } = scanner
+  const known = sharing.again(text)
+  if (known === undefined) return undefined
+  exports.pass(known.start, known.end - known.start, ...countsOf(known.shared))
+  if (exports.read(0, text.length, true) === WHOLE) {
+    const members = membersIn(scanner)
+    const shared = sharedIn(text, members, sharing, known)
+    if (shared?.start === known.start) return cutShort(scanner, members, shared)
+  }
+  begin(scanner)
+  return undefined
+}
+
+/** What is counted of a shared member, by itself. */
+const countsOf = (shared: Shared): readonly number[] => {
+  const known = COUNTS.get(shared)
+  if (known !== undefined) return known
+  const scanner = take()
+  const { exports } = scanner
+  exports.read(0, laid(scanner, shared.bytes).length, true)
+  const counts = COUNTED.map((name) => exports[name].value)
+  giveBack(scanner)
+  COUNTS.set(shared, counts)
+  return counts
+}
+const COUNTED: readonly Counted[] = ['containers', 'values', 'forms', 'longNumber']
+const COUNTS = new WeakMap<Shared, readonly number[]>()
+
+/** A name that is written more than once, or may be in escapes, is left to the parser. `known`: where one is known to stand. */
+const sharedIn = (
+  text: Buffer,
+  members: readonly Member[],
+  sharing: SharedMembers,
+  known?: Standing,
+): SharedAt | undefined => {
   let found: Member | undefined
   for (const member of members) {
     const { start, nameEnd } = member
@@ -148,8 +214,17 @@ const sharedIn = (text: Buffer, members: readonly Member[], sharing: SharedMembe
   if (found === undefined) return undefined
   const { valueStart: start, end } = found
   if (text[start] !== ARRAY) return undefined
+  if (known?.start === start) return { ...known, name: sharing.name }
   const shared = sharing.find(text.subarray(start, end))
+  if (shared !== undefined) sharing.stands({ shared, start, end }, text)
   return shared && { start, end, name: sharing.name, shared }
+}
+
+const membersIn = ({ exports, words }: Scanner): Member[] => {
+  const members: Member[] = []
+  for (let word = exports.MEMBERS.value / 4; word < exports.membersEnd.value / 4; word += 4)
+    members.push(memberAt(words, word))
+  return members
 }
 
 const memberAt = (words: Uint32Array, at: number): Member => ({

@@ -53,9 +53,9 @@ let mostDigits: u32 = 0
 let seed: i32 = 0
 
 let depth: u32 = 0
-let containers: u32 = 0
-let values: u32 = 0
-let forms: u32 = 0
+export let containers: u32 = 0
+export let values: u32 = 0
+export let forms: u32 = 0
 let escapes: u32 = 0
 let next: i32 = 0
 
@@ -78,6 +78,13 @@ let memberAt: u32 = 0
 let nameEnd: u32 = 0
 let valueAt: u32 = 0
 
+/** A list that is passed over where it is the value of an outermost member, and what it counts for; at 0: none. */
+let knownAt: u32 = 0
+let knownSize: u32 = 0
+let knownContainers: u32 = 0
+let knownValues: u32 = 0
+let knownForms: u32 = 0
+
 /** Of the whole: where its value begins, and whether a number may be more than numbers hold. Of this piece: how much was read, and found. */
 export let open: i32 = -1
 export let longNumber: bool = false
@@ -97,7 +104,18 @@ export function begin(chosen: i32, d: u32, c: u32, v: u32, f: u32, e: u32, n: u3
   next = A_VALUE
   open = -1
   longNumber = false
+  knownAt = 0
   memory.fill(KNOWN, 0, KNOWN_BITS / 8)
+}
+
+/** Of a text that comes in one piece: where bytes stand of which all of this is known, and that they are a list. */
+export function pass(from: u32, size: u32, c: u32, v: u32, f: u32, isLongNumber: bool): void {
+  knownAt = TEXT + from
+  knownSize = size
+  knownContainers = c
+  knownValues = v
+  knownForms = f
+  longNumber = isLongNumber
 }
 
 /** `from`: the position of the piece in the whole. What it has not consumed must come again. */
@@ -134,7 +152,8 @@ function tokens(): i32 {
     else {
       if (next > A_VALUE_OR_END) return INVALID
       beginValue()
-      if (c == 123 || c == 91) verdict = container(c)
+      if (at == knownAt && depth == 1 && isObject(1)) verdict = known()
+      else if (c == 123 || c == 91) verdict = container(c)
       else {
         const size = c == 116 ? letters(0x65757274, 0) : c == 110 ? letters(0x6c6c756e, 0) : c == 102 ? letters(0x65736c61, 1) : number()
         if (size == 0) return INVALID
@@ -176,6 +195,15 @@ function container(c: u32): i32 {
     if (load<u8>(at) == 34) return openString()
   }
   return MORE
+}
+
+/** Forms that stand elsewhere too are counted twice, never too few. No piece has too many escapes. */
+function known(): i32 {
+  at += knownSize
+  endValue()
+  if ((containers += knownContainers) > mostContainers) return CONTAINERS
+  if ((values += knownValues) > mostValues) return VALUES
+  return (forms += knownForms) > mostForms ? FORMS : MORE
 }
 
 function close(c: u32): i32 {
