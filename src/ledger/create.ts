@@ -34,7 +34,8 @@ type LedgerOptions = {
 }
 
 export const PROCESS_TIMERS: Timers = {
-  soon: (run) => setImmediate(run),
+  // Of those that come together some come a turn later: two turns' commits are one, and nobody waits for that turn alone.
+  soon: (run) => setImmediate(() => setImmediate(run)),
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
 
