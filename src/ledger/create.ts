@@ -34,7 +34,7 @@ type LedgerOptions = {
 }
 
 export const PROCESS_TIMERS: Timers = {
-  // Of those that come together some come a turn later: two turns' commits are one, and nobody waits for that turn alone.
+  // Of those that come together some come a turn later; where nothing comes, that turn takes no time.
   soon: (run) => setImmediate(() => setImmediate(run)),
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }

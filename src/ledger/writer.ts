@@ -1,5 +1,5 @@
-// What the ledger has to write, and when: reservations and the rows of settlements once per turn of the event loop, their
-// sums in groups, the progress of streams in small groups with pauses between.
+// What the ledger has to write, and when: reservations and the rows of settlements as they come together, their sums in
+// groups, the progress of streams in small groups with pauses between.
 
 import { type Later, PATIENCE_MS, PAUSE_MS, triesAgain } from '../store/patience.ts'
 import { isBusy, isStoreError } from '../store/store.ts'
@@ -7,7 +7,7 @@ import type { Batch, Journal, OpenExchange, Progress, SettledExchange, SoFar } f
 
 /** When the ledger's own work runs; tests supply their own. */
 export type Timers = {
-  /** At the end of this turn of the event loop. */
+  /** Before long: what comes in this turn of the event loop, and in the next, is written together. */
   soon(run: () => void): void
   /** After so many milliseconds, without keeping the process alive. */
   later: Later
