@@ -101,7 +101,7 @@ export const Accounts = () => {
                     <td class="opt-2">
                       <Credential of={account} />
                     </td>
-                    <td class="opt-3 mono" style={{ overflowWrap: 'anywhere', minWidth: 'min(214px, 17vw)' }}>
+                    <td class="opt-3 mono" style={{ overflowWrap: 'anywhere' }}>
                       {account.base_url}
                       <span class="sub">{account.wires.join(', ')}</span>
                     </td>

@@ -86,13 +86,12 @@ export const Overview = () => {
 
 const MANY_TIMES = 2
 
-/** By how much more or less than in the time before. */
+/** How much more or less it is than in the time before. */
 const changed = (now: number, before: number): string => {
-  if (before === 0) return now === 0 ? '' : 'nothing before'
+  if (before === 0) return now === 0 ? '' : 'nothing before then'
   const share = now / before - 1
-  return share >= MANY_TIMES
-    ? `${count(Math.round(now / before))} times as much as before`
-    : `${share < 0 ? '−' : '+'}${percent(Math.abs(share))} on before`
+  if (share >= MANY_TIMES) return `${count(Math.round(now / before))} times as much as before`
+  return `${percent(Math.abs(share))} ${share < 0 ? 'less' : 'more'} than before`
 }
 
 const costNote = ({ totals, before, khr_per_usd }: Usage) => {
@@ -159,7 +158,13 @@ const Budgets = ({ of }: { of: OwnedBudget[] }) => {
       {fullest.map((each) => (
         <li key={`${each.kind} ${each.owner?.id ?? ''}`}>
           <span class="whose" title={each.owner?.name}>
-            {each.owner === null ? 'The whole gateway' : `${WHOSE[each.kind]} ${each.owner.name}`}
+            {each.owner === null ? (
+              'The whole gateway'
+            ) : (
+              <>
+                <span class="muted">{WHOSE[each.kind]}</span> {each.owner.name}
+              </>
+            )}
           </span>
           <Meter share={shareOf(each)} label={`${percent(shareOf(each))} used`} />
           <span class="num">{usedOf(each.budget)}</span>
