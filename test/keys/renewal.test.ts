@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Key } from '../../src/keys/key.ts'
-import { isRenewalDue, nextRenewal, RENEWALS, renewingOf } from '../../src/keys/renewal.ts'
+import { isRenewalDue, nextRenewal, RENEWALS, renewalWords, renewingOf } from '../../src/keys/renewal.ts'
 import { calendarOf, UTC } from '../../src/lib/calendar.ts'
 import { DAY, NOW } from '../store/support.ts'
 
@@ -50,6 +50,15 @@ describe('the next renewal', () => {
     expect(new Date(nextRenewal(renews, at(now), UTC)).toISOString()).toBe(next)
   })
 })
+
+test.each([
+  [undefined, 'UTC', ''],
+  ['day', 'UTC', ' It renews every day, at 00:00 UTC.'],
+  ['week', 'Asia/Phnom_Penh', ' It renews every Monday, at 00:00 (Asia/Phnom_Penh).'],
+  ['month', 'UTC', ' It renews on the first of every month, at 00:00 UTC.'],
+] as const)('a renewal every %s in %s is said in a sentence', (renews, zone, words) =>
+  expect(renewalWords(renews, calendarOf(zone) ?? UTC)).toBe(words),
+)
 
 describe('a renewal is due', () => {
   test.each<[string, Partial<Key>, string, boolean]>([
