@@ -35,6 +35,17 @@ describe('admission', () => {
     ],
     ['lowers the model', { total: 1000, used: 0, held: 0, input: 101, max: 900 }, { reserved: 1000, outputCap: 899 }],
     ['asks for no output', { total: 10, used: 0, held: 0, input: 10, cap: 0, max: 900 }, { reserved: 10 }],
+    [
+      'wants one token, no less, where the prompt takes the rest',
+      { total: 100, used: 99, held: 0, input: 1, cap: 1, max: 9, fixed: true },
+      'quota_exhausted',
+    ],
+    ['brings no prompt', { total: 10, used: 0, held: 0, input: 0, cap: 4, max: 9 }, { reserved: 4 }],
+    [
+      'wants two answers where one token is left',
+      { total: 10, used: 9, held: 0, input: 0, cap: 4, max: 9, answers: 2 },
+      'quota_exhausted',
+    ],
     ['is the last one', { total: 10, used: 9, held: 0, input: 500, max: 900 }, { reserved: 501, outputCap: 1 }],
     [
       'brings a prompt that may be larger than the rest',
@@ -146,6 +157,14 @@ describe('admission', () => {
   ] as const)('tells the holder of a used-up quota that renews %s when to come back', (_when, renews, words) => {
     const run = () => admit({ ...key(10, 10), renews }, 0, { inputEstimate: 1, outputCap: 5, maxOutput: 5 })
     expect(run).toThrow(expect.objectContaining({ code: 'quota_exhausted', message: expect.stringContaining(words) }))
+  })
+
+  test('what fees may take is not there for output', () => {
+    const bound = quotaOf(key(100, 0), 0, UTC)
+    const ask = { inputEstimate: 10, outputCap: 90, maxOutput: 90 }
+    const within = (fees: number) => admitWithin([{ ...bound, per: { ...bound.per, fees } }], ask)
+    expect(within(0)).toEqual({ input: 10, output: 90, outputCap: undefined })
+    expect(within(30)).toEqual({ input: 10, output: 60, outputCap: 60 })
   })
 
   test('a prompt that surely does not fit is refused with both figures', () => {
