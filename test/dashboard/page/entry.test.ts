@@ -5,7 +5,7 @@ import { startDashboard } from '../support.ts'
 import { ADMIN, describePage, faults, heading, look } from './browsing.ts'
 
 describePage('coming in', ({ gateway, visit, admin, signIn, joined, newKey, makeKey, newContext, adminCookies }) => {
-  test('a first boot without the link says where the link is', async () => {
+  test('a first boot without the link says where the link is, on the narrowest screen too', async () => {
     const fresh = await startDashboard()
     try {
       const context = await newContext()
@@ -13,6 +13,9 @@ describePage('coming in', ({ gateway, visit, admin, signIn, joined, newKey, make
       await page.goto(`${fresh.url}/dashboard`)
       await heading(page, 'Welcome to sluice').waitFor()
       expect(await page.getByRole('main').textContent()).toContain('setup link')
+      await page.setViewportSize({ width: 320, height: 740 })
+      const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+      expect(await page.evaluate(wider)).toBe(0)
       await context.close()
     } finally {
       await fresh.stop()
