@@ -85,10 +85,10 @@ type Seen = Connection & { since: number }
 export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): number => performance.now()) => {
   const seen = new Map<number, Seen>()
   let from = 0
-  const look = (fd: number, doors: [Door, Set<number>][], now: number): void => {
+  const look = (fd: number, busyAt: ReadonlyMap<number, Set<number>>, now: number): void => {
     const before = seen.get(fd)
     seen.delete(fd)
-    for (const [{ port }, busy] of doors) {
+    for (const [port, busy] of busyAt) {
       const found = sockets.at(fd, port)
       if (found === undefined || busy.has(found.peer)) continue
       const same = before?.peer === found.peer && before.unsent === found.unsent
@@ -99,9 +99,13 @@ export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): 
   }
   return (open: readonly Door[]): void => {
     const now = stopwatch()
-    const doors = open.map((door): [Door, Set<number>] => [door, door.busyPeers()])
+    // Of several processes the owner has two doors that go by one port: any of them knows of a request.
+    const busyAt = new Map<number, Set<number>>()
+    for (const door of open) busyAt.set(door.port, door.busyPeers().union(busyAt.get(door.port) ?? NOBODY))
     const until = Math.min(most, from + MOST_AT_ONCE)
-    for (let fd = from; fd < until; fd++) look(fd, doors, now)
+    for (let fd = from; fd < until; fd++) look(fd, busyAt, now)
     from = until === most ? 0 : until
   }
 }
+
+const NOBODY: ReadonlySet<number> = new Set()

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Connection } from '../../src/lib/sockets.ts'
-import { createDescriptors, createHangingUp } from '../../src/observe/descriptors.ts'
+import { createDescriptors, createHangingUp, type Door } from '../../src/observe/descriptors.ts'
 import { until } from '../support/until.ts'
 
 test('that they were short for a moment is still known when it is over, and asked for once', async () => {
@@ -31,8 +31,14 @@ test('where many come in within a moment it is looked at again, and not for each
 describe('a connection is hung up on', () => {
   const PORT = 8080
   const most = 40
-  /** `at`: what is behind each descriptor in a round of 200 ms; `busy`: the peers with a request. */
-  const after = (rounds: Partial<Connection>[][], busy: number[] = [], descriptors = most): number[] => {
+  const idle = (port: number): Door => ({ port, busyPeers: () => new Set() })
+  /** `rounds`: what is behind each descriptor in a round of 200 ms; `busy`: the peers with a request. */
+  const after = (
+    rounds: Partial<Connection>[][],
+    busy: number[] = [],
+    descriptors = most,
+    other = idle(PORT + 1),
+  ): number[] => {
     const ended: number[] = []
     let now = 0
     let connections: Partial<Connection>[] = []
@@ -48,10 +54,7 @@ describe('a connection is hung up on', () => {
     const hangUp = createHangingUp(sockets, descriptors, () => now)
     for (const round of rounds) {
       connections = round
-      hangUp([
-        { port: PORT + 1, busyPeers: () => new Set() },
-        { port: PORT, busyPeers: () => new Set(busy) },
-      ])
+      hangUp([other, { port: PORT, busyPeers: () => new Set(busy) }])
       now += 200
     }
     return ended
@@ -62,6 +65,11 @@ describe('a connection is hung up on', () => {
     ['where no request came since the last round', [7], [times(2, [{ fd: 7 }])]],
     ['not in its first', [], [times(1, [{ fd: 7 }])]],
     ['not while its request is answered', [8], [times(30, [{ fd: 7 }, { fd: 8 }]), [5_007]]],
+    [
+      'not while one of two doors of a port answers it',
+      [8],
+      [times(30, [{ fd: 7 }, { fd: 8 }]), [5_007], most, idle(PORT)],
+    ],
     ['not where it is another than before', [], [[[{ fd: 7, peer: 1 }], [{ fd: 7, peer: 2 }], [{ fd: 7, peer: 3 }]]]],
     ['not where it went and one came in its place', [], [[[{ fd: 7 }], [], [{ fd: 7 }]]]],
     ['where nobody has read of its answer for long', [7], [times(30, [{ fd: 7, unsent: 9 }])]],
