@@ -195,12 +195,11 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
     newTap,
     client,
     async onEnd() {
-      end()
-      if (tap.state === 'open') return
       try {
         if (tap.state === 'done') await noteLength(gateway, context, tap.usage)
       } finally {
-        void pollAnswer(gateway, answer)
+        end()
+        if (tap.state !== 'open') void pollAnswer(gateway, answer)
       }
     },
     onProgress: () => undefined,

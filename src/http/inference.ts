@@ -77,9 +77,9 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     if (!running) return
     running = false
     gateway.open.delete(id)
-    if (stream) gateway.listener?.streamed(request)
     ticket.release()
   }
+  const streamed = (): void => gateway.listener?.streamed(request)
   return {
     id,
     key,
@@ -104,10 +104,15 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     dropped: [],
     limitHeaders: ticket.headers(wire),
     release: ticket.release,
-    onDetached: end,
-    onBroken: (error) => void reported(gateway.log, error, { request: id }),
-    onSettled: (exchange, summary) => {
+    onDetached() {
       end()
+      if (stream) streamed()
+    },
+    onBroken: (error) => void reported(gateway.log, error, { request: id }),
+    onSettled: (exchange, summary, recorded) => {
+      end()
+      // Its end leaves then: until it has, the connection is not idle.
+      if (stream) void recorded.then(streamed, streamed)
       if (summary.outcome === 'refused' && !reachedProvider(exchange)) giveBack(post, summary.status)
       ticket.addTokens(totalTokens(summary.tokens))
       reportEnded(gateway, exchange, summary)

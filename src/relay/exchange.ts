@@ -99,8 +99,8 @@ export type Exchange = ClientRequest & {
   readonly onDetached: () => void
   /** Called when its stream, once begun, ends with this error, before it is settled. */
   readonly onBroken: (error: GatewayError) => void
-  /** Called once, when the exchange is settled. */
-  readonly onSettled: (exchange: Ended, summary: Summary) => void
+  /** Called once, when the exchange is settled. `recorded`: resolves when its end may leave. */
+  readonly onSettled: (exchange: Ended, summary: Summary, recorded: Promise<void>) => void
 }
 
 /** What is reported of an exchange once it has ended. `resumed`: a previous process began it. */

@@ -2,7 +2,7 @@
 
 import { lengthOf } from './adapt/continued.ts'
 import type { End } from './background/watched.ts'
-import type { Ended, Exchange } from './exchange.ts'
+import type { Ended, Exchange, Summary } from './exchange.ts'
 import { callsTold } from './meter.ts'
 import { placeAnswer } from './route.ts'
 import type { Relay } from './services.ts'
@@ -59,7 +59,9 @@ export const settle = (
   const placed = placeAnswer(relay, exchange, target, length)
   if (target?.model.kind === 'image' && outcome === 'done' && !estimated)
     relay.pictures.remember(target.model, exchange.body?.outline ?? {}, usage.output ?? 0)
-  exchange.onSettled(exchange, {
+  const recorded =
+    length === undefined || placed === undefined ? written : Promise.all([written, placed]).then(() => undefined)
+  const summary: Summary = {
     outcome,
     status,
     errorCode: error?.code,
@@ -73,6 +75,7 @@ export const settle = (
     costMicroUsd,
     estimated,
     totalMs,
-  })
-  return length === undefined || placed === undefined ? written : Promise.all([written, placed]).then(() => undefined)
+  }
+  exchange.onSettled(exchange, summary, recorded)
+  return recorded
 }
