@@ -134,9 +134,9 @@ const longIn = (bytes: Buffer, cut: ArrayLike<number>, known: Span | undefined):
     const end = cut[one + 2] as number
     if (end - start < LEAST_BYTES || isName(bytes, end)) continue
     if (known !== undefined && start > known.start && start < known.end) continue
-    let kept = keptOfData(bytes, start, cut[one + 1] as number)
-    while (kept > start && isInCharacter(bytes[kept] as number)) kept--
-    if (!saysSomething(bytes, start, kept)) continue
+    const noted = onBorder(bytes, start, keptOfData(bytes, start, cut[one + 1] as number))
+    const kept = saysSomething(bytes, start, noted) ? noted : keptPastEscapes(bytes, start)
+    if (kept === undefined) continue
     if (!mayHaveHalves || !mayHoldHalf(bytes.subarray(kept, end))) spans.push(start, kept, end)
   }
   return spans
@@ -147,6 +147,32 @@ const isName = (bytes: Uint8Array, end: number): boolean => {
   while (at < bytes.length && (bytes[at] as number) <= SPACE) at++
   return bytes[at] === COLON
 }
+
+/** No further than to the beginning of the character that is there. */
+const onBorder = (bytes: Uint8Array, start: number, end: number): number => {
+  let at = end
+  while (at > start && isInCharacter(bytes[at] as number)) at--
+  return at
+}
+
+/** A longer beginning where it is in escapes, or in another script; undefined where that may be blank too. */
+const keptPastEscapes = (bytes: Buffer, start: number): number | undefined => {
+  let at = start
+  for (const most = start + KEPT_ESCAPED; at < most; ) {
+    if (bytes[at] !== BACKSLASH) at++
+    else if (bytes[at + 1] !== U) at += 2
+    // Half a character is not kept without the other.
+    else if (HALVES.some((half) => bytes.toString('latin1', at, at + half.length) === half)) break
+    else at += ESCAPED_BYTES
+  }
+  const kept = onBorder(bytes, start, at)
+  const begins: string = JSON.parse(`"${bytes.toString('utf8', start, kept)}"`)
+  return begins.trim() === '' ? undefined : kept
+}
+const KEPT_ESCAPED = 64
+/** Of a character by its number. */
+const ESCAPED_BYTES = 6
+const U = 0x75
 
 const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80
 

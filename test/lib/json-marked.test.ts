@@ -91,8 +91,9 @@ describe('marks', () => {
 
   test.each([
     ['short', 'x'.repeat(400)],
-    ['blank at its beginning', ' '.repeat(20) + 'x'.repeat(2_000)],
-    ['escaped from its beginning', '\n'.repeat(2_000)],
+    ['blank at its beginning', ' '.repeat(100) + 'x'.repeat(2_000)],
+    ['of breaks at its beginning', '\n'.repeat(2_000)],
+    ['of spaces of another script at its beginning', '\u3000'.repeat(100) + 'x'.repeat(2_000)],
   ])('are made of no text that is %s', (_, text) => {
     expect(markedIn(JSON.stringify({ a: [text, { [`name${'x'.repeat(6_000)}`]: 1 }] }))).toBeUndefined()
   })
@@ -117,6 +118,18 @@ describe('marks', () => {
     expect(JSON.stringify(whole(JSON.parse(marks?.text() ?? ''), marks as Marked))).toBe(
       JSON.stringify(JSON.parse(json)),
     )
+  })
+
+  test.each([
+    ['in another script', 'ខ្មែរ '.repeat(200)],
+    ['in escapes', '"\n'.repeat(1_000)],
+    ['in escapes that have numbers', '\u0001x'.repeat(1_000)],
+  ])('are made of a text that begins %s', (_, text) => {
+    const json = JSON.stringify({ a: [text, 'x'.repeat(6_000)] })
+    const marks = markedIn(json)
+    expect(marks?.count).toBe(2)
+    expect(whole(JSON.parse(marks?.text() ?? ''), marks as Marked)).toEqual(JSON.parse(json))
+    expect(textOf(marks?.written(utf8.encode(marks.text())) ?? '')).toBe(json)
   })
 
   test.each([
