@@ -145,13 +145,14 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | S
 function* translated(exchange: Exchange, target: Target, dropped: readonly string[]): Steps<Plan> {
   const client = chatCodec(exchange.codec.operation ?? exchange.bodyWire)
   const encode = (): EncodedRequest => encodeFor(exchange, client, chatCodec(target.wire), target)
-  if (exchange.body.size > VAST_CHARS) {
+  const isVast = exchange.body.size > VAST_CHARS
+  if (isVast) {
     decodeFor(exchange, client, target)
     yield
   }
   const { body, undo, dropped: lost } = encode()
   exchange.dropped = listDropped([...dropped, ...lost, ...lostCap(exchange, target)])
-  yield
+  if (isVast) yield
   return { ...(yield* writtenFor(exchange, body, encode)), undo, cap: undo.cap }
 }
 
