@@ -229,10 +229,18 @@ def litellm_by(prefix: str) -> Cells:
         answer = ask([{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": PICTURE_URL}}]).choices[0].message.content
         return check(SEEN in answer, answer)
 
+    def count() -> str:
+        import asyncio
+
+        turns = [{"role": "user", "content": HELLO}]
+        found = asyncio.run(litellm.acount_tokens(model=f"{prefix}/{MODEL}", messages=turns, api_base=url, api_key=KEY))
+        return check(found.tokenizer_type != "local_tokenizer" and found.total_tokens > 0, found)
+
     return {
         **{"text": text, "stream": stream, "tools": tool, "image": image},
         "typed": lambda: check(is_town(ask(HELLO, response_format=Town).choices[0].message.content), "not parsed"),
         "error": lambda: told(lambda: ask(HELLO, NO_MODEL)),
+        "count": count,
     }
 
 
@@ -374,7 +382,7 @@ def inspect_by(prefix: str) -> Cells:
     import asyncio
 
     from inspect_ai.model import ChatMessageTool, ChatMessageUser, ContentImage, ContentText, GenerateConfig, get_model
-    from inspect_ai.model import ResponseSchema
+    from inspect_ai.model import ResponseSchema, StreamTextEvent
     from inspect_ai.tool import ToolInfo, ToolParams
     from inspect_ai.util import json_schema
 
@@ -401,6 +409,16 @@ def inspect_by(prefix: str) -> Cells:
         answer = ask(turns, tools=[weather]).completion
         return check(call.arguments == {"city": "Paris"} and TOOL_SAID in answer, (call, answer))
 
+    def stream() -> str:
+        pieces: list[str] = []
+
+        async def hear(event: object) -> None:
+            if isinstance(event, StreamTextEvent):
+                pieces.append(event.text)
+
+        asyncio.run(get_model(f"{prefix}/{MODEL}", memoize=False).generate(HELLO, on_stream=hear))
+        return spoken(pieces)
+
     def image() -> str:
         answer = ask([ChatMessageUser(content=[ContentText(text="Look"), ContentImage(image=PICTURE_URL)])]).completion
         return check(SEEN in answer, answer)
@@ -410,13 +428,20 @@ def inspect_by(prefix: str) -> Cells:
         return check(is_town(ask(HELLO, response_schema=schema).completion), "not typed")
 
     def count() -> str:
-        found = asyncio.run(get_model(f"{prefix}/{MODEL}", memoize=False).count_tokens(HELLO))
-        return check(found > 0, found)
+        if prefix == "anthropic":
+            found = asyncio.run(get_model(f"{prefix}/{MODEL}", memoize=False).count_tokens(HELLO))
+            return check(found > 0, found)
+        from openai import OpenAI
+
+        # Of a text alone it counts by itself.
+        model = get_model(f"{prefix}/{MODEL}", memoize=False, responses_api=True)
+        found = asyncio.run(model.count_tokens([ChatMessageUser(content=HELLO)]))
+        told_by_api = OpenAI().responses.input_tokens.count(model=MODEL, input=HELLO).input_tokens
+        return check(found == told_by_api, (found, told_by_api))
 
     return {
-        **{"text": text, "tools": tool, "image": image, "typed": typed},
+        **{"text": text, "stream": stream, "tools": tool, "image": image, "typed": typed, "count": count},
         "error": lambda: told(lambda: ask(HELLO, NO_MODEL)),
-        **({"count": count} if prefix == "anthropic" else {}),
     }
 
 
