@@ -64,6 +64,25 @@ describe('a large body', () => {
     expect(whole().body).toEqual(members)
   })
 
+  const DATA = `iVBORw0KGgo${'A'.repeat(100_000)}`
+  test.each([
+    ['text', { messages: [{ role: 'user', content: LONG }] }],
+    [
+      'a picture',
+      { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: DATA } }] }] },
+    ],
+    [
+      'one by an address',
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${DATA}` }] }] },
+    ],
+    ['the output of a tool', { input: [{ type: 'function_call_output', call_id: 'a', output: LONG }] }],
+  ])('is estimated to take as much where it is translated as where it passes: %s', (_, members) => {
+    const bytes = utf8.encode(JSON.stringify({ model: 'elsewhere', ...members }))
+    const [translated, passed] = [openBody(bytes, () => true), openBody(bytes, () => false)]
+    expect(translated.marked).toBeDefined()
+    expect([translated.inputEstimate, translated.leastInput]).toEqual([passed.inputEstimate, passed.leastInput])
+  })
+
   test('is unchanged in whole, and its small members are unchanged in the outline', () => {
     fc.assert(
       fc.property(conversation, (given) => {
