@@ -15,7 +15,7 @@ import { encodeStop } from './stop.ts'
 import { encodeSearches, encodeUsage, encodeUsageDelta } from './usage.ts'
 
 export const encodeEvents = (ask: Ask): EventEncoder => {
-  const inOrder = sequence()
+  const inOrder = sequence({ late: true })
   const writer = new Writer(ask)
   return {
     push: (event) => {
@@ -36,11 +36,12 @@ const frame = (type: string, members: JsonObject): string =>
  * clients show it as soon as they know its name.
  */
 type Open = {
+  part: number
   kind: 'text' | 'thought' | 'tool' | 'custom'
   hasBegun: boolean
   full: boolean | undefined
   chunks: string[]
-  /** Held until the text begins. A block of citations alone is taken out of what comes back: see `linkEdits`. */
+  /** Held until the text begins: providers refuse a block of citations without text when it comes back. */
   citations: JsonObject[]
 }
 
@@ -51,6 +52,8 @@ class Writer {
   #over = false
   #index = -1
   #open: Open | undefined
+  /** Citations that came when the block of their text had ended. */
+  readonly #late: JsonObject[] = []
   #calls = 0
   #searches = 0
   #refused = false
@@ -75,14 +78,14 @@ class Writer {
       case 'start':
         return this.#start(event.id, event.usage)
       case 'text-start':
-        return this.#begin('text')
+        return this.#begin(event.part, 'text')
       case 'refusal-start':
         this.#refused = true
-        return this.#begin('text')
+        return this.#begin(event.part, 'text')
       case 'reasoning-start':
-        return this.#begin('thought', event.full)
+        return this.#begin(event.part, 'thought', event.full)
       case 'tool-start': {
-        const out = this.#begin(event.kind === 'custom' ? 'custom' : 'tool')
+        const out = this.#begin(event.part, event.kind === 'custom' ? 'custom' : 'tool')
         this.#calls++
         return out + this.#block(openCall(event, this.#nameOf))
       }
@@ -94,7 +97,7 @@ class Writer {
         if (event.full !== undefined && this.#open !== undefined) this.#open.full = event.full
         return this.#end(event.seal)
       case 'citation':
-        return this.#cite(encodeCitation(event.citation))
+        return this.#cite(event.part, encodeCitation(event.citation))
       case 'opaque':
         return this.#opaque(event.value)
       case 'usage':
@@ -130,9 +133,9 @@ class Writer {
     })
   }
 
-  #begin(kind: Open['kind'], full?: boolean): string {
+  #begin(part: number, kind: Open['kind'], full?: boolean): string {
     const out = this.#start('', undefined) + this.#end(undefined)
-    this.#open = { kind, hasBegun: false, full, chunks: [], citations: [] }
+    this.#open = { part, kind, hasBegun: false, full, chunks: [], citations: [] }
     return out
   }
 
@@ -150,7 +153,7 @@ class Writer {
   #text(text: string): string {
     const open = this.#open
     if (open?.kind !== 'text') return ''
-    const start = open.hasBegun ? '' : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations)
+    const start = open.hasBegun ? '' : this.#textBlock(open.citations)
     return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
   }
 
@@ -177,11 +180,18 @@ class Writer {
     return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}}\n\n`
   }
 
-  #cite(citations: JsonObject[]): string {
-    if (this.#open?.kind !== 'text') return ''
-    if (this.#open.hasBegun) return this.#citations(citations)
-    this.#open.citations.push(...citations)
+  #cite(part: number, citations: JsonObject[]): string {
+    const open = this.#open?.part === part ? this.#open : undefined
+    if (open !== undefined && open.kind !== 'text') return ''
+    if (open?.hasBegun) return this.#citations(citations)
+    const held = open?.citations ?? this.#late
+    held.push(...citations)
     return ''
+  }
+
+  /** The next text has what came too late for its own. */
+  #textBlock(citations: JsonObject[]): string {
+    return this.#block({ type: 'text', text: '' }) + this.#citations([...this.#late.splice(0), ...citations])
   }
 
   #citations(citations: JsonObject[]): string {
@@ -195,10 +205,7 @@ class Writer {
     if (open.kind === 'thought') return this.#endThought(open, seal)
     const rest = open.kind === 'custom' ? this.#partial(open.chunks.length > 0 ? '"}' : '{"input":""}') : ''
     if (open.hasBegun) return `${rest}${this.#stop()}`
-    // Links that came after their text: see `sequence`.
-    return open.citations.length === 0 || this.#index < 0
-      ? ''
-      : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations) + this.#stop()
+    return ''
   }
 
   #endThought(open: Open, seal: Seal | undefined): string {
@@ -240,7 +247,9 @@ class Writer {
   }
 
   #finish(event: Finish): string {
-    const out = this.#start('', undefined) + this.#end(undefined)
+    let out = this.#start('', undefined) + this.#end(undefined)
+    // It is taken out of what comes back: see `holdsLateLinks`.
+    if (this.#late.length > 0) out += this.#textBlock([]) + this.#stop()
     this.#over = true
     const usage = { ...this.#usage, ...event.usage }
     const total = { ...withPrompt(usage, this.#ask.inputEstimate), output: this.#finalOutput(usage.output) }
