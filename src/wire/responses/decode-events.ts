@@ -65,11 +65,14 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 export const answerReader = (undo: Undo): AnswerReader => {
   let out: ChatEvent[] = []
   let id = ''
-  const items = itemReader(
-    undo,
-    () => id,
-    (event) => out.push(event),
-  )
+  const items = itemReader(undo, {
+    answerId: () => id,
+    emit: (event) => {
+      if (!over) out.push(event)
+    },
+    // What has been told cannot be taken back.
+    lost: () => fail(malformedAnswer()),
+  })
   let started = false
   let created = false
   let hasItems = false
@@ -113,6 +116,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   const finish = (response: JsonObject): void => {
     begin(response)
     items.settle(asList(response.output))
+    if (over) return
     over = true
     out.push({
       type: 'finish',

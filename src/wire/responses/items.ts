@@ -80,8 +80,10 @@ export type ItemReader = {
   readonly refused: boolean
 }
 
-/** `emit` gets the events. `answerId`: for making ids of calls that have none. */
-export const itemReader = (undo: Undo, answerId: () => string, emit: (event: ChatEvent) => void): ItemReader => {
+/** `answerId`: for making ids of calls that have none. `lost`: a call was told without pieces of it that have not come. */
+type Hears = { emit(event: ChatEvent): void; answerId(): string; lost(): void }
+
+export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemReader => {
   const items = new Map<number, Item>()
   /** Items as they were announced: some servers send whole items there, and no `done` event. */
   const announced = new Map<number, JsonObject>()
@@ -277,7 +279,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const endCall = (call: Call, item: JsonObject | undefined): void => {
     if (item !== undefined) {
-      feed(call, unstreamed(call.custom ? asText(item.input) : argumentsText(item.arguments), call.text))
+      const whole = call.custom ? asText(item.input) : argumentsText(item.arguments)
+      feed(call, unstreamed(whole, call.text))
+      if (lacksPieces(call.text, whole)) lost()
     }
     if (call.wrapped !== undefined) {
       const { rest, cut } = call.wrapped.end()
@@ -461,3 +465,13 @@ const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type =
 /** The rest of a whole text after what was streamed of it; '' where the two disagree. */
 const unstreamed = (whole: string, streamed: string): string =>
   whole.startsWith(streamed) ? whole.slice(streamed.length) : ''
+
+/** Whether letters of the whole are missing in what was streamed of it. Servers that write arguments anew at their end change others. */
+const lacksPieces = (streamed: string, whole: string): boolean => {
+  if (whole.startsWith(streamed)) return false
+  const [had, all] = [streamed.replace(/\s+/g, ''), whole.replace(/\s+/g, '')]
+  if (had.length >= all.length) return false
+  let at = 0
+  for (let next = 0; next < all.length && at < had.length; next++) if (all[next] === had[at]) at++
+  return at === had.length
+}
