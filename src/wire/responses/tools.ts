@@ -58,7 +58,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
 /** Whether a built-in tool may be left out beside the client's own. */
 export const isAbility = (tool: JsonObject): boolean =>
   typeof tool.type === 'string' &&
-  /^(web_search|tool_search|image_generation)/.test(tool.type) &&
+  /^(web_search|tool_search|image_generation|programmatic_tool_calling)/.test(tool.type) &&
   clientTool(tool) === undefined
 
 const isReadable = (tool: Json): tool is JsonObject =>

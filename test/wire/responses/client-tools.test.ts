@@ -144,8 +144,8 @@ describe.each(FOREIGN)('towards %s', (to) => {
   })
 
   test('optional built-in tools beside them are dropped', () => {
-    const sent = cross(to, { tools: [SHELL, { type: 'image_generation' }] })
-    expect([namesIn(sent), sent.dropped]).toEqual([['shell'], ['tools.1']])
+    const sent = cross(to, { tools: [SHELL, { type: 'image_generation' }, { type: 'programmatic_tool_calling' }] })
+    expect([namesIn(sent), sent.dropped]).toEqual([['shell'], ['tools.1', 'tools.2']])
   })
 
   test('a member that the function cannot express is listed as dropped', () => {
