@@ -13,12 +13,14 @@ afterEach(() => {
   for (const end of ends.splice(0)) end()
 })
 
-const linked = async (hears: (message: FromWorker, say: (message: FromOwner) => void) => void) => {
+type Hears = (message: FromWorker, say: (message: FromOwner) => void, hangUp: () => void) => void
+
+const linked = async (hears: Hears) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-link-'))
   ends.push(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'books')
   const owner = listenAt(path, (channel: Channel) => ({
-    heard: (message) => hears(message as FromWorker, (said) => channel.send(said)),
+    heard: (message) => hears(message as FromWorker, (said) => channel.send(said), channel.close),
     closed: () => undefined,
   }))
   const heard: FromOwner[] = []
@@ -39,4 +41,25 @@ test('a question of the owner’s with the number of one that waits is no answer
   for (let round = 0; round < 3; round++)
     expect(await link.carry([{ do: 'look', id: '', keyId: 'key_a' }])).toEqual([{ lost: true }])
   expect(heard).toEqual([0, 1, 2].map((n) => ({ what: 'how', n })))
+})
+
+test('what has to be kept is said to the next owner too, where one ends before it has answered', async () => {
+  const answer = {
+    id: 'resp_1',
+    exchangeId: 'req_1',
+    keyId: 'key_a',
+    provider: 'p',
+    account: 'a',
+    model: 'm',
+    createdAt: 1,
+  }
+  const kept: object[] = []
+  const { link } = await linked((message, say, hangUp) => {
+    if (message.what !== 'keep') return
+    kept.push(message.answer)
+    if (kept.length < 3) hangUp()
+    else say({ what: 'done', n: message.n })
+  })
+  await link.insist((n) => ({ what: 'keep', n, answer }))
+  expect(kept).toEqual([answer, answer, answer])
 })

@@ -8,12 +8,16 @@ import type { FromOwner, FromWorker } from './messages.ts'
 const AGAIN_MS = 50
 /** An owner that says nothing for so long while it is asked is not connected to any more. */
 const SILENT_MS = 10_000
+/** An owner that has ended is there again by then, however busy the machine is; a client that waits for it may be gone. */
+const INSIST_MS = 60_000
 
 export type Link = SharedNode & {
   /** Goes out where there is a connection, and is lost where there is none. */
   send(message: FromWorker): void
   /** Undefined where the connection is lost before there is an answer. */
   ask(message: (n: number) => FromWorker): Promise<FromOwner | undefined>
+  /** Asks the next owner too where one ends before it has answered, as long as one may take to begin. */
+  insist(message: (n: number) => FromWorker): Promise<void>
   isUp(): boolean
   close(): void
 }
@@ -81,10 +85,16 @@ export const createLink = async ({ path, hello, heard }: LinkOptions): Promise<L
       channel.send(message(n))
     })
 
+  const insist: Link['insist'] = async (message) => {
+    const end = performance.now() + INSIST_MS
+    while ((await ask(message)) === undefined && performance.now() < end) await Bun.sleep(AGAIN_MS)
+  }
+
   await keepTrying()
   return {
     send,
     ask,
+    insist,
     async carry(group: readonly Ask[]): Promise<Verdict[]> {
       const answer = await ask((n) => ({ what: 'ask', n, group: [...group] }))
       if (answer?.what !== 'verdicts') throw new Error('the owner of the books is not there')

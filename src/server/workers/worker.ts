@@ -131,7 +131,8 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
   }
   gateway.background = {
     ...gateway.background,
-    keep: async (answer) => void (await link.ask((n) => ({ what: 'keep', n, answer }))),
+    // Without it nobody would find the answer, nor hear of its end.
+    keep: (answer) => link.insist((n) => ({ what: 'keep', n, answer })),
     handOver: (exchangeId, lastKnown, begun) => ledger?.letGo(exchangeId, lastKnown, begun),
   }
   const elsewhere = createElsewhere({
