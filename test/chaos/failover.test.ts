@@ -136,7 +136,8 @@ describe('two accounts', () => {
       const before = await failed()
       expect(before).toBeLessThanOrEqual(5 + WORKERS + 5)
       expect(await askMany(gateway, 200)).toEqual(new Map([[200, 200]]))
-      expect((await failed()) - before).toBeLessThanOrEqual(3)
+      // Each process learns for itself, and one that had few of the first may do so by these.
+      expect((await failed()) - before).toBeLessThanOrEqual(3 + 5 * (SERVING - 1))
     },
     30_000,
   )

@@ -102,6 +102,6 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
       expect(endedOtherwise(tally)).toEqual([])
       requireBilled(tally, await fleet.books())
     },
-    120_000,
+    IS_LONG ? 600_000 : 120_000,
   )
 })
