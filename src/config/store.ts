@@ -2,6 +2,7 @@
 // limits of keys, if elsewhere.
 
 import { isTooOpen, SSL_MODES } from '../lib/postgres-tls.ts'
+import { hostsOf, postgresUrls } from '../lib/postgres-url.ts'
 import { type Env, resolveSecret } from './secret.ts'
 
 export const STORE_FORM = 'a database such as postgres://user@host/name, or env:NAME or file:PATH of one'
@@ -17,18 +18,22 @@ type Read = { url: string; isLiteral: boolean } | { problem: string }
 export const readStoreUrl = ({ text, directory, env }: Written): Read => {
   const resolved = resolveSecret(text, env, directory)
   if ('problem' in resolved) return resolved
-  const url = URL.parse(resolved.value.trim())
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.hostname === '' || url.pathname.length < 2)
+  const urls = postgresUrls(resolved.value)
+  if (urls === undefined || urls[0].pathname.length < 2)
     return { problem: `found something else, allowed: ${STORE_FORM}` }
+  const [url] = urls
   const mode = url.searchParams.get('sslmode') ?? undefined
   if (mode !== undefined && !SSL_MODES.some((each) => each === mode))
     return { problem: `found an unknown sslmode, allowed: ${SSL_MODES.join(', ')}` }
-  if (isTooOpen(url.hostname, mode))
+  const open = urls.find(({ hostname }) => isTooOpen(hostname, mode))
+  if (open !== undefined)
     return {
-      problem: `found ${url.hostname}, which is no private address, without TLS; add ?sslmode=verify-full (or require, which does not check whose certificate it is)`,
+      problem: `found ${open.hostname}, which is no private address, without TLS; add ?sslmode=verify-full (or require, which does not check whose certificate it is)`,
     }
   url.protocol = 'postgres:'
-  return { url: url.href, isLiteral: resolved.literal && url.password !== '' }
+  const before = url.username === '' && url.password === '' ? '//' : '@'
+  const href = url.href.replace(before + url.host, () => before + hostsOf(urls))
+  return { url: href, isLiteral: resolved.literal && url.password !== '' }
 }
 
 export const readLimitsUrl = ({ text, directory, env }: Written): Read => {
@@ -47,6 +52,7 @@ export const readLimitsUrl = ({ text, directory, env }: Written): Read => {
 
 /** A database in words: what tells it from another, and nothing that opens it. */
 export const shownStore = (url: string): string => {
-  const { protocol, host, pathname } = new URL(url)
-  return `${protocol}//${host}${pathname}`
+  const urls = postgresUrls(url) ?? [new URL(url)]
+  const [{ protocol, pathname }] = urls
+  return `${protocol}//${hostsOf(urls)}${pathname}`
 }

@@ -441,6 +441,16 @@ describe('the database that nodes share', () => {
       { yaml: 'store: postgresql://db:6432/x?prepare=false' },
       'postgres://db:6432/x?prepare=false',
     ],
+    [
+      'may be at several hosts, one of which is the primary',
+      { yaml: 'store: "postgresql://db-1@db-1,db-2:5433/x?target_session_attrs=read-write"' },
+      'postgres://db-1@db-1,db-2:5433/x?target_session_attrs=read-write',
+    ],
+    [
+      'may be at a socket of this machine',
+      { yaml: 'store: "postgres:///x?host=/run/postgresql"' },
+      'postgres://localhost/x?host=/run/postgresql',
+    ],
     ['may be another machine of the same network', { yaml: 'store: postgres://10.1.2.3/x' }, 'postgres://10.1.2.3/x'],
     [
       'may be anywhere by TLS',
@@ -461,6 +471,7 @@ describe('the database that nodes share', () => {
   })
 
   test('is shown without what opens it', () => {
+    expect(shownStore('postgres://sluice:s3cret@db-1,db-2:5433/books')).toBe('postgres://db-1,db-2:5433/books')
     expect(shownStore('postgres://sluice:s3cret@db:5433/books?sslmode=require&password=s3cret')).toBe(
       'postgres://db:5433/books',
     )

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
+import { postgresUrls } from '../../lib/postgres-url.ts'
 import { type StoreError, storeError } from '../store.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
@@ -59,9 +60,11 @@ const LEAST_TRY_MS = 200
 /** Throws a StoreError where it is none that can be used as it is. */
 export const createClient = (url: string, options: ClientOptions = {}): Client => {
   const place = placeOf(url)
+  /** Which of its hosts is asked. */
+  let at = 0
   const make = (): SQL =>
     new SQL({
-      url: place.url,
+      url: place.urls[at % place.urls.length] ?? '',
       max: options.max ?? place.max ?? CONNECTIONS,
       connectionTimeout: Math.max(1, Math.ceil((options.connectMs ?? CONNECT_MS) / 1_000)),
       prepare: place.prepare,
@@ -71,9 +74,10 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   let pool = make()
   let isClosed = false
 
-  /** A pool whose connections have been cut in silence does not find out by itself. */
+  /** A pool whose connections have been cut in silence does not find out by itself. Another host may be the first by now. */
   const replace = (old: SQL): void => {
     if (old !== pool || isClosed) return
+    at++
     pool = make()
     void old.close({ timeout: 0 }).catch(nothing)
   }
@@ -91,7 +95,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     } catch (cause) {
       const error = isPostgresError(cause) ? cause : toError(cause)
       if (error === undefined) throw cause
-      if (error.trouble === 'read-only') replace(sql)
+      if (error.trouble === 'read-only' || (error.trouble === 'not-done' && place.urls.length > 1)) replace(sql)
       throw error
     } finally {
       clearTimeout(timer)
@@ -254,13 +258,13 @@ const ofState = (state: string): Trouble => {
   return state.startsWith('22') || state.startsWith('23') ? 'refused' : 'wrong'
 }
 
-type Place = { url: string; prepare: boolean; max: number | undefined; tls: Bun.TLSOptions | undefined }
+type Place = { urls: string[]; prepare: boolean; max: number | undefined; tls: Bun.TLSOptions | undefined }
 
 /** What a URL says of how it is used is taken out of it: a server is sent what is left, and refuses what it does not know. */
 const placeOf = (text: string): Place => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol))
-    throw storeError('The store must be a URL like postgres://user:password@host:5432/database.')
+  const urls = postgresUrls(text)
+  if (urls === undefined) throw storeError('The store must be a URL like postgres://user:password@host:5432/database.')
+  const [url] = urls
   const told = (name: string): string | undefined => {
     const value = url.searchParams.get(name) ?? undefined
     url.searchParams.delete(name)
@@ -269,7 +273,7 @@ const placeOf = (text: string): Place => {
   const mode = told('sslmode')
   if (mode !== undefined && !SSL_MODES.some((each) => each === mode))
     throw storeError(`The sslmode of the store's URL must be one of ${SSL_MODES.join(', ')}.`)
-  if (isTooOpen(url.hostname, mode))
+  if (urls.some(({ hostname }) => isTooOpen(hostname, mode)))
     throw storeError(
       'The database is not in a private network: add ?sslmode=verify-full to the URL of the store, or ?sslmode=require, which does not check who answers.',
     )
@@ -281,7 +285,10 @@ const placeOf = (text: string): Place => {
   // Whoever names an authority is to have it asked, as by PostgreSQL's own clients.
   const isAsked = mode === 'require' && tls?.ca !== undefined
   url.searchParams.set('sslmode', isAsked ? 'verify-ca' : (mode ?? 'prefer'))
-  return { url: url.href, prepare, max: max === undefined ? undefined : Number(max), tls }
+  // The primary is looked for as whoever says that it must be has it.
+  told('target_session_attrs')
+  const hosts = urls.map(({ host }) => Object.assign(new URL(url.href), { host }).href)
+  return { urls: hosts, prepare, max: max === undefined ? undefined : Number(max), tls }
 }
 
 /** Its authority (`system`: those that this machine trusts, as without one), and how this node shows who it is. */

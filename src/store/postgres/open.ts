@@ -1,6 +1,7 @@
 // Opens a PostgreSQL database as a Store: migrated first, then loaded.
 
 import { type Calendar, UTC } from '../../lib/calendar.ts'
+import { hostsOf, postgresUrls } from '../../lib/postgres-url.ts'
 import type { SetupLinks } from '../../members/setup-links.ts'
 import type { Store } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
@@ -55,8 +56,8 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
 
 /** In words, without a password. */
 const whereOf = (url: string): string => {
-  const { host, pathname } = new URL(url)
-  return `${pathname.slice(1)} at ${host}`
+  const urls = postgresUrls(url)
+  return urls === undefined ? 'that was named' : `${urls[0].pathname.slice(1)} at ${hostsOf(urls)}`
 }
 
 const storeOf = async (

@@ -357,6 +357,23 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     )
   })
 
+  test('of several hosts the one that takes writes is asked, whichever that is by then', async () => {
+    const servers = [await startPostgres(['default_transaction_read_only=on']), await startPostgres()] as const
+    for (const server of servers) ends.push(server.stop)
+    const [standby, primary] = servers
+    const hosts = `127.0.0.1:1,127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
+    const client = clientOf(`postgres://sluice@${hosts}/postgres?target_session_attrs=read-write`)
+    await client.query('create table t (a int8)')
+    expect(await client.query('select inet_server_port() as port')).toEqual([{ port: primary.port }])
+    await clientOf(`postgres://sluice@127.0.0.1:${standby.port}/postgres`).begin(async (tx) => {
+      await tx.query('set transaction read write')
+      await tx.query('alter role sluice set default_transaction_read_only = off')
+    })
+    await primary.halt('immediate')
+    await client.query('create table if not exists t (a int8)', [], { isRepeatable: true })
+    expect(await client.query('select inet_server_port() as port')).toEqual([{ port: standby.port }])
+  })
+
   test('a node shows the certificate that it was given', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-tls-'))
     const path = (name: string, text: string): string => {
@@ -413,6 +430,9 @@ describe('the URL of a store', () => {
       expect(refusal(url)).toContain('postgres://')
       expect(refusal(url)).not.toContain('secret')
     }
+    for (const url of ['postgres://a@/b', 'postgres:///b', 'postgres://a@localhost,/b'])
+      expect(refusal(url)).toContain('postgres://')
+    expect(refusal('postgres://a@localhost,db.example.com/b')).toContain('sslmode=verify-full')
     expect(refusal('postgres://a@localhost/b?sslmode=maybe')).toContain('sslmode')
     expect(refusal('postgres://a@localhost/b?connections=0')).toContain('connections')
     expect(refusal('postgres://a@localhost/b?sslrootcert=/nowhere/ca')).toContain('/nowhere/ca')

@@ -1,0 +1,19 @@
+// The URL of a PostgreSQL database as its own clients take it: of several hosts, or of a socket in a folder.
+
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([/?#].*)?$/s
+const SOCKET = /[?&]host=(?:\/|%2F)/i
+
+/** One for each host, in their order; undefined where it is none. */
+export const postgresUrls = (text: string): readonly [URL, ...URL[]] | undefined => {
+  const [, before = '', hosts, after = ''] = PARTS.exec(text.trim()) ?? []
+  if (hosts === undefined) return undefined
+  const urls = hosts.split(',').flatMap((host) => {
+    const url = URL.parse(before + (host === '' && SOCKET.test(after) ? 'localhost' : host) + after)
+    return url === null || url.hostname === '' ? [] : [url]
+  })
+  const [first, ...others] = urls
+  return first === undefined || urls.length < hosts.split(',').length ? undefined : [first, ...others]
+}
+
+/** All of its hosts. */
+export const hostsOf = (urls: readonly URL[]): string => urls.map(({ host }) => host).join(',')
