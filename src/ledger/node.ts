@@ -25,8 +25,6 @@ type NodeOptions = {
   defaults: RateLimits
   prices(): Prices
   timers: Timers
-  /** Milliseconds, by which waits are measured. */
-  stopwatch?: () => number
   /** Whether a request may come in with its reservation, and need not be asked for before. */
   entersLate?: boolean
   /** How many groups are under way at once; more than one where what is asked for waits for a network. 1 by default. */
@@ -48,7 +46,7 @@ export type NodeLedger = {
 
 /** How long a request waits for the verdict on it. */
 const VERDICT_MS = 5_000
-/** How often it is looked for what has waited too long. */
+/** How often it is looked for what has waited too long. Waits go by looks: time in which this process stood still is nobody's wait. */
 const LOOK_MS = 500
 /** Between two tries while the shared ledger cannot be reached. */
 const RETRY_MS = 50
@@ -65,7 +63,8 @@ const MOST_TOLD = 10_000
 type Item = {
   ask: Ask
   keep: boolean
-  since: number
+  /** How often it was looked at while it waited. */
+  looks: number
   mostMs: number
   done(verdict: Verdict): void
   lost(): void
@@ -81,7 +80,6 @@ export const createNodeLedger = ({
   defaults,
   prices,
   timers,
-  stopwatch = () => performance.now(),
   entersLate = false,
   groups = 1,
 }: NodeOptions): NodeLedger => {
@@ -152,14 +150,14 @@ export const createNodeLedger = ({
   }
   const inCarrying = (): Item[] => [...underWay].flat()
   const look = (): void => {
-    const now = stopwatch()
     const waiting = [...inCarrying(), ...queue]
-    for (const item of waiting) if (now - item.since >= item.mostMs) item.late()
+    // The first look may come at once.
+    for (const item of waiting) if (item.looks++ * LOOK_MS >= item.mostMs) item.late()
     lookDue = waiting.length > 0
     if (lookDue) timers.later(look, LOOK_MS)
   }
-  const push = (item: Omit<Item, 'since'>): void => {
-    queue.push({ ...item, since: stopwatch() })
+  const push = (item: Omit<Item, 'looks'>): void => {
+    queue.push({ ...item, looks: 0 })
     if (!lookDue) {
       lookDue = true
       timers.later(look, LOOK_MS)

@@ -50,7 +50,7 @@ export const createPgWorld = async (
   const newNode = async (): Promise<Node> => {
     const life = mortal()
     const pg = await ledger.node({
-      ...{ timing: STILL, timers: life.timers, stopwatch: () => clock.ms, clock: () => START + clock.ms },
+      ...{ timing: STILL, timers: life.timers, clock: () => START + clock.ms },
       ...(server === undefined ? {} : { limits: limitsAt(server.url) }),
     })
     let under = 0

@@ -135,7 +135,6 @@ export type NodeOptions = {
   timing?: Partial<Timing>
   defaults?: RateLimits
   timers?: Timers
-  stopwatch?: () => number
   clock?: () => number
   takeOver?: (left: Resumed) => boolean
   /** The limits are counted elsewhere, in front of its books. */
@@ -183,7 +182,6 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
         prices: () => () => PRICE,
         entersLate: options.limits === undefined,
         timers: options.timers ?? { soon: setImmediate, later: (run, ms) => setTimeout(run, ms).unref() },
-        ...(options.stopwatch === undefined ? {} : { stopwatch: options.stopwatch }),
       })
       const node: PgNode = {
         ...ledger,

@@ -141,7 +141,7 @@ export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCo
     const life = mortal()
     const ledger = createNodeLedger({
       ...{ node: line, keys: seen.keys, refresh: () => void seen.refresh(), defaults: DEFAULTS },
-      ...{ clock: () => NOW + clock.ms, prices: () => () => PRICE, timers: life.timers, stopwatch: () => clock.ms },
+      ...{ clock: () => NOW + clock.ms, prices: () => () => PRICE, timers: life.timers },
       entersLate: true,
     })
     line.to = owner.shared.join(name, [])
