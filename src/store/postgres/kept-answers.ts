@@ -1,5 +1,5 @@
-// Kept answers in PostgreSQL: each is written by one statement, which locks its conversation first and then the totals, in one
-// order on every node. What is forgotten is found no more at once, and removed in small steps with later writes.
+// Kept answers in PostgreSQL: each is written by one statement, which locks the answer it goes on from, its conversation and then
+// the totals, in one order on every node; of what was waited for the row as it is by then counts. What is forgotten is found no more at once, and removed in small steps with later writes.
 
 import {
   ANSWER_BYTES,
@@ -39,7 +39,7 @@ const KEEP = `
   WITH soon AS (SELECT ${SOON}),
   earlier AS (
     SELECT c.row FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
-    WHERE a.id = $8::text AND a.key_id = $6::text AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF c),
+    WHERE a.id = $8::text AND a.key_id = $6::text AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF a, c),
   size AS (
     SELECT $4::bigint + coalesce((SELECT bytes FROM kept_answers WHERE row = $1::bigint), 0) AS bytes),
   fresh AS (
@@ -104,7 +104,7 @@ const FORGET = `
   WITH soon AS (SELECT ${SOON}),
   found AS (
     SELECT a.row, a.bytes, a.conversation FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
-    WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF c),
+    WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF a, c),
   apart AS (
     INSERT INTO kept_conversations (key_id, used_at, bytes) SELECT NULL, $3::bigint, bytes FROM found, soon RETURNING row),
   moved AS (UPDATE kept_answers a SET conversation = apart.row FROM found, apart WHERE a.row = found.row),

@@ -65,6 +65,35 @@ describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', 
     expect(await node.client.query(left)).toEqual([{ count: 0 }])
   })
 
+  test('one that nodes forget at once, and another goes on from, is gone once', async () => {
+    const url = await newDatabase()
+    const [here, there] = [await nodeOn(url), await nodeOn(url)]
+    for (const id of ['a', 'b'])
+      await here.answers.keep(
+        { keyId: 'k', id, ...(id === 'b' && { previous: 'a' }), items: [] },
+        [{ part: 'input', text: id.repeat(50) }],
+        WIDE,
+      )
+    let asked: Promise<boolean>[] = []
+    // All three wait for the same conversation.
+    await here.client.begin(async (tx) => {
+      await tx.query('SELECT 1 FROM kept_conversations FOR UPDATE')
+      asked = [
+        here.answers.forget('k', 'a'),
+        there.answers.forget('k', 'a'),
+        there.answers.keep({ keyId: 'k', id: 'c', previous: 'a', items: [] }, [], WIDE),
+      ]
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      while ((await tx.query(waiting)).length < asked.length);
+    })
+    const [first, second, goesOn] = await Promise.all(asked)
+    expect([first, second].filter(Boolean)).toHaveLength(1)
+    expect(await there.answers.find('k', 'a')).toBeUndefined()
+    expect(await there.answers.find('k', 'c')).toEqual(goesOn ? expect.anything() : undefined)
+    const { counted, kept } = await countsOf(here)
+    expect(counted).toEqual(kept)
+  })
+
   test('an answer continues one that another node kept, unless it was forgotten meanwhile', async () => {
     const url = await newDatabase()
     const [here, there] = [await nodeOn(url), await nodeOn(url)]
