@@ -187,7 +187,7 @@ test('a compressed answer that expands without end is given up, not held in memo
 test('an event without end is given up, not held in memory', async () => {
   const piece = bytes('x'.repeat(1024 * 1024))
   const endless = function* () {
-    yield CHAT.begin
+    yield CHAT.begin + CHAT.word('Hello')
     yield 'data: "'
     for (let sent = 0; sent < 400; sent++) yield piece
   }

@@ -68,6 +68,8 @@ const startBrowsing = ({ empty = false, file }: { empty?: boolean; file?: () => 
       await page.goto(path.startsWith('http') ? path : gateway.url + path)
       return await run(page)
     } finally {
+      // What answers in the gateway's place may be amid an answer.
+      for (const each of context.pages()) await each.unrouteAll({ behavior: 'ignoreErrors' })
       await context.close()
     }
   }

@@ -198,7 +198,12 @@ describe('an exchange', () => {
   })
   test('whose answer broke off after it had begun says so', async () => {
     const start = { type: 'message', id: 'm', role: 'assistant', model: 'up', content: [], usage: { input_tokens: 3 } }
-    scripts = [sse(`event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: start })}\n\n`)]
+    const said = [
+      { type: 'message_start', message: start },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } },
+    ]
+    scripts = [sse(said.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))]
     const response = await ask(own.secret, { ...hello, stream: true })
     const told = await explained(response)
     expect(told.exchange).toMatchObject({ outcome: 'failed', status: 200 })
