@@ -2,9 +2,8 @@
 // model of each vendor of the demo, then `--undo`.
 //   bun scripts/agents.ts [NAME…] [--folder FOLDER] [--write]
 // Installs those of BY_NPM and BY_PIP, pinned, in a temporary folder, or in FOLDER, which stays; others, and those that do not
-// install here, are looked for on PATH. Each
-// gets an empty home of its own, nothing but this machine to talk to, and a limit of time. Prints a table; --write puts it
-// into docs/clients.md.
+// install here, are looked for on PATH. Each gets an empty home of its own, nothing but this machine to talk to, and a limit of
+// time. Prints a table; --write puts it into docs/clients.md.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

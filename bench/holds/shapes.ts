@@ -182,7 +182,7 @@ const WRITTEN: Record<ChatWire, (model: string, asked: Asked) => object> = {
   }),
 }
 
-export type Shape = { name: string; isRefused: boolean; body: (wire: ChatWire, model: string, size: number) => string }
+type Shape = { name: string; isRefused: boolean; body: (wire: ChatWire, model: string, size: number) => string }
 
 export const REQUESTS: readonly Shape[] = [
   ...Object.entries(GOOD).map(([name, asked]) => ({
@@ -396,7 +396,7 @@ const streamed = (wire: ChatWire, said: Answered, part: number): string => {
 }
 
 /** What a provider answers. `form`: as a whole, in one event, or in many. */
-export type AnswerShape = {
+type AnswerShape = {
   name: string
   form: 'whole' | 'one event' | 'many events'
   isRefused: boolean

@@ -36,7 +36,8 @@ export type Moderation = { input: JsonObject[]; output: JsonObject[] }
 /**
  * Grammar: `start`, then parts, then exactly one `finish` or `error`, then nothing. Each part has a number (`part`,
  * 0,1,2… in order of its start), one start, deltas, one end. Parts may overlap: see `sequence` in ir/sequence.ts for
- * wires that forbid it. `opaque` is a whole part in one event. A `citation` may also come after its text's end. `usage` may come at any time: each report overwrites.
+ * wires that forbid it. `opaque` is a whole part in one event. A `citation` may also come after its text's end. `usage`
+ * may come at any time: each report overwrites.
  */
 export type ChatEvent =
   | Start

@@ -19,8 +19,8 @@ type StartEvent = Extract<PartEvent, { type: keyof typeof ENDS }>
  * open part pass at once; those of other parts wait until it ends. A `finish` ends whatever is open or waiting; an
  * `error` drops what is waiting and closes nothing, so that a broken part is not taken for a complete one.
  *
- * `late`: a citation of a text that has ended passes. Otherwise the next text has such a link, without its place, and where
- * none follows one that is empty.
+ * `late`: a citation of a text that has ended passes. Otherwise the next text has such a link, without its place, and
+ * where none follows one that is empty.
  */
 export const sequence = ({ late = false } = {}): ((event: ChatEvent) => ChatEvent[]) => {
   /** The start of the part that is open. */

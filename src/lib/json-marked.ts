@@ -49,8 +49,8 @@ type Span = { readonly start: number; readonly end: number }
 
 /**
  * The bytes must be JSON in UTF-8. `cut`: its long strings, as a reader notes them. `known`: a value that need not be read, a list;
- * a null stands for it. Undefined where there are none to mark, or what a mark begins with is
- * among it. One that may hold half of a character is not marked: it may not go on as it is.
+ * a null stands for it. Undefined where there are none to mark, or what a mark begins with is among it. One that may hold half
+ * of a character is not marked: it may not go on as it is.
  */
 export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>, known?: Span): Marked | undefined => {
   const all = asBuffer(bytes)

@@ -97,7 +97,7 @@ const HELD: Record<Exclude<Bound, 'depth'>, string> = {
   digits: 'a number of more than % digits. Send it as text',
 }
 
-/** Whether a body for that model will be translated, which needs all of it: no outline is made first. */
+/** Whether a body for that model will be translated, for which no outline is enough. */
 type Translates = (model: string) => boolean
 
 /**

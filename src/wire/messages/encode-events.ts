@@ -204,8 +204,7 @@ class Writer {
     this.#open = undefined
     if (open.kind === 'thought') return this.#endThought(open, seal)
     const rest = open.kind === 'custom' ? this.#partial(open.chunks.length > 0 ? '"}' : '{"input":""}') : ''
-    if (open.hasBegun) return `${rest}${this.#stop()}`
-    return ''
+    return open.hasBegun ? `${rest}${this.#stop()}` : ''
   }
 
   #endThought(open: Open, seal: Seal | undefined): string {

@@ -369,7 +369,6 @@ const PICTURE_WORDS = new RegExp(
   'gi',
 )
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
-
 const BROKEN_PICTURE = /\b(?:broken|corrupt\w*|damaged|truncated|decod\w+|read|empty|animated|invalid)\b/i
 
 /** The strings of the conversation. */
