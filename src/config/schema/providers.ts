@@ -67,7 +67,7 @@ export const Account = Type.Object(
   {
     name: Type.Optional(
       Type.String({
-        description: 'Name in logs and the dashboard; unique in its provider. By default main, for an only account',
+        description: 'Name in logs and the dashboard; unique in its provider. By default main, for one that is alone',
         minLength: 1,
       }),
     ),
