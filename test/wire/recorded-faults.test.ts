@@ -1,5 +1,5 @@
-// Recorded streams that are cut, garbled or failed anywhere, or of which a piece is repeated or lost: whoever reads them on any wire has the whole answer or
-// an error, never a shorter answer that looks whole.
+// Recorded streams that are cut, garbled or failed anywhere, or of which a piece is repeated or lost: whoever reads them on any
+// wire has the whole answer or an error, never a shorter answer that looks whole.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'

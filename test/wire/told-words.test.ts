@@ -12,7 +12,6 @@ test.each<[string, string, string]>([
   ['LiteLLM, anthropic/', CONTENT, 'content filtering policy'],
   ['LiteLLM, vertex_ai/', CONTENT, 'The response was blocked.'],
   ['inspect-ai', CONTENT, 'content filtering'],
-  ['Claude Code', CONTENT, 'Output blocked by content filtering policy'],
   ['LiteLLM, any', LENGTH.toLowerCase(), 'prompt is too long'],
   ['LiteLLM, older', LENGTH.toLowerCase(), "this model's maximum context length is"],
 ])('%s finds its words', (_, message, words) => {

@@ -88,11 +88,11 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
 }
 
 /**
- * Python's clients and Claude Code know this class by its words alone (docs/clients.md), which differ by the vendor that they
- * take the gateway for.
+ * Python's clients know this class by its words alone (docs/clients.md), which differ by the vendor that they take the
+ * gateway for.
  */
 const CONTENT_POLICY =
-  'The request was rejected as a result of the safety system (content_policy_violation). Output blocked by content filtering policy. The response was blocked. Change the input and try again.'
+  'The request was rejected as a result of the safety system, by the content filtering policy of the model (content_policy_violation). The response was blocked. Change the input and try again.'
 
 /** For an overload without a stated delay. */
 const DEFAULT_RETRY_AFTER_MS = 5_000
