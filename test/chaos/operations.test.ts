@@ -365,6 +365,10 @@ describe('a store that cannot be written', () => {
         const gateway = await openGateway({ providers: providersAt({ b: [vendor.origin] }), data: join(disk, 'data') })
         const ask = async () => (await gateway.post(CHAT.path, CHAT.request(false))).status
         expect(await ask()).toBe(200)
+        // Whoever asks for sums has them written: nothing waits then, and that nothing can be written the disk alone says.
+        await gateway.quiet()
+        const history = `${gateway.url}/v1/usage/history`
+        expect((await fetch(history, { headers: { 'x-api-key': gateway.secret } })).status).toBe(200)
         // As much as there is, whatever is written beside it meanwhile.
         expect(() => writeFileSync(join(disk, 'filler'), new Uint8Array(4 * 1024 * 1024))).toThrow('ENOSPC')
         let answered = 1

@@ -141,6 +141,21 @@ test('are made when a write finds the disk full: the log gives its room back', (
   db.close()
 })
 
+test('a disk that somebody else has filled is short as soon as a write finds it full, and no longer once there is room', () => {
+  const path = newPath()
+  const db = openDatabase(path)
+  let room = ROOM
+  const checkpoints = createCheckpoints(db, path, 20_000, () => room)
+  room = { ...ROOM, free: 0 }
+  expect(checkpoints.isShort()).toBe(false)
+  checkpoints.full()
+  expect(checkpoints.isShort()).toBe(true)
+  room = ROOM
+  expect(checkpoints.isShort()).toBe(false)
+  checkpoints.stop()
+  db.close()
+})
+
 test('count what pruning writes, so that no write has to checkpoint', async () => {
   const path = newPath()
   const store = open(path)

@@ -38,7 +38,7 @@ export type Checkpoints = {
   wrote(records: number): void
   /** Reports that the disk had no room for a write: the log gives back what it need not hold. */
   full(): void
-  /** Whether the disk has room left only for ending what is open. Makes room now and then while it is so. */
+  /** Whether the disk has room left only for ending what is open. Looks again while it is so, and makes room now and then. */
   isShort(): boolean
   stop(): void
 }
@@ -100,15 +100,16 @@ export const createCheckpoints = (
       if (!busy && (tight || records >= every)) checkpoint(tight)
     },
     full() {
-      if (!isDue(FULL_MS)) return
       try {
-        empty.get()
+        // Somebody else may have filled it since the last look: that nothing can be opened is said though nothing waits.
+        isTight()
+        if (isDue(FULL_MS)) empty.get()
       } catch {
         // Not even the database can grow: only somebody else can make room.
       }
     },
     isShort() {
-      if (short && !busy && isDue(SHORT_MS) && isTight()) checkpoint(true)
+      if (short && isTight() && !busy && isDue(SHORT_MS)) checkpoint(true)
       return short
     },
     stop: thread.stop,
