@@ -55,7 +55,13 @@ type Running = {
   reserving?: Promise<Verdict>
 }
 
-type Node = { running: Map<string, Running>; tickets: Map<string, Ticket>; isGone: boolean }
+/** `ending`: of what it does not have any more, and that is not durable yet. */
+type Node = {
+  running: Map<string, Running>
+  ending: Map<string, Promise<void>>
+  tickets: Map<string, Ticket>
+  isGone: boolean
+}
 
 export const createOwner = ({
   ledger,
@@ -151,13 +157,16 @@ export const createOwner = ({
 
   const settle = async (node: Node, id: string, settlement: Settlement): Promise<Verdict> => {
     const running = node.running.get(id)
-    // What is not known any more is settled: a node asks again where it has not heard what came of it.
-    if (running === undefined) return DONE
     // A node that waited in vain for its reservation gives it back.
-    if (running.reservation === undefined) await running.reserving?.catch(() => undefined)
-    const { reservation } = running
-    if (reservation === undefined || !node.running.delete(id)) return DONE
-    await close(running, reservation, settlement)
+    if (running?.reservation === undefined) await running?.reserving?.catch(() => undefined)
+    const reservation = running?.reservation
+    if (running !== undefined && reservation !== undefined && node.running.delete(id)) {
+      const ending = close(running, reservation, settlement)
+      node.ending.set(id, ending)
+      void ending.then(() => node.ending.delete(id))
+    }
+    // What is not known any more is settled: a node asks again where it has not heard what came of it.
+    await node.ending.get(id)
     return DONE
   }
 
@@ -207,7 +216,7 @@ export const createOwner = ({
   return {
     openCount,
     join(name, ids) {
-      const node = nodes.get(name) ?? { running: new Map(), tickets: new Map(), isGone: false }
+      const node = nodes.get(name) ?? newNode()
       nodes.set(name, node)
       const still = new Set(ids)
       for (const [id, running] of node.running)
@@ -243,6 +252,8 @@ export const createOwner = ({
 }
 
 const DONE: Verdict = {}
+
+const newNode = (): Node => ({ running: new Map(), ending: new Map(), tickets: new Map(), isGone: false })
 
 const runningOf = ({ reservation, usage, serverTools, ...facts }: Resumed): Running => ({
   ...{ keyId: reservation.keyId, facts, soFar: { usage, serverTools }, ticket: undefined, reservation },

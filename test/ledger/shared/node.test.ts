@@ -5,7 +5,7 @@ import type { GatewayError } from '../../../src/errors.ts'
 import type { NewKey } from '../../../src/keys/key.ts'
 import type { Ticket } from '../../../src/ledger/limits.ts'
 import { createNodeLedger } from '../../../src/ledger/node.ts'
-import type { Verdict } from '../../../src/ledger/shared.ts'
+import type { Ask, Verdict } from '../../../src/ledger/shared.ts'
 import { ACTOR, cleanUp, newPath } from '../../store/support.ts'
 import { ask, settlement } from '../support.ts'
 import { createWorld, mortal, type TestNode, type World } from './world.ts'
@@ -309,6 +309,19 @@ describe('a ledger that does not answer', () => {
     expect(world.owner().ledger.openCount()).toBe(1)
     await world.finish()
     expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'done', output: 2 })
+  })
+
+  test('has not ended what it is told again before that is durable', async () => {
+    const world = await worldOf([{}], 1)
+    const { name, begin } = nodeAt(world, 0)
+    const { id, reserving } = begin(world.key(0))
+    await reserving
+    const told: Ask[] = [{ do: 'settle', id, settlement: settlement({ usage: { input: 1, output: 2 } }) }]
+    const { shared } = world.owner()
+    const first = shared.join(name, [id]).carry(told)
+    await shared.join(name, [id]).carry(told)
+    expect((await world.outside.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'done', output: 2 })
+    await first
   })
 
   test('lets no answer go before its end is written because its process has stood still', async () => {
