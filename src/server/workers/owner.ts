@@ -24,7 +24,8 @@ const BACK_MS = 5_000
 /** A connection that is lost while its process goes on may come back for so long. */
 const LOST_MS = 10_000
 
-type Worker = { name: string; channel: Channel; node: SharedNode; figures: Figures | undefined }
+/** `hasEnded`: it says nothing more than what is on its way. */
+type Worker = { name: string; channel: Channel; node: SharedNode; figures: Figures | undefined; hasEnded: boolean }
 
 export const createApart = ({ dir, count, serves, number, again }: Part): Apart & { gone(name: string): void } => {
   // An owner that was killed has left its own behind.
@@ -45,7 +46,7 @@ export const createApart = ({ dir, count, serves, number, again }: Part): Apart 
     begin(gateway, { resume, report }) {
       if (limits === undefined) throw new Error('the books are made before they are shared')
       const hub = createHub(gateway, limits, { dir, count, serves, again, resume, report })
-      leave = hub.gone
+      leave = hub.ended
       return hub
     },
   }
@@ -126,6 +127,22 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
     owned.gone(name)
   }
 
+  const waitFor = (name: string): void => {
+    lost.set(
+      name,
+      setTimeout(() => gone(name), LOST_MS),
+    )
+  }
+  /** It is gone once all that it said on its way is heard. */
+  const ended = (name: string): void => {
+    const worker = workers.get(name)
+    if (worker === undefined) gone(name)
+    else {
+      worker.hasEnded = true
+      waitFor(name)
+    }
+  }
+
   /** Workers that were there before the owner was say what they still have; then the rest is settled. */
   let waitingForAll = again
   const settleLeft = (): void => {
@@ -139,6 +156,11 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
     const say = (answer: FromOwner): void => worker.channel.send(answer)
     return hearing<Exclude<FromWorker, { what: 'hello' }>>({
       ask({ n, group }) {
+        // It has made another connection, and says there what it wants to be carried out.
+        if (workers.get(worker.name) !== worker) {
+          say({ what: 'verdicts', n, verdicts: group.map(() => ({ lost: true })) })
+          return
+        }
         worker.node.carry(group).then(
           (verdicts) => say({ what: 'verdicts', n, verdicts }),
           () => say({ what: 'fenced' }),
@@ -179,7 +201,7 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
         const { name, running } = message
         clearTimeout(lost.get(name))
         lost.delete(name)
-        worker = { name, channel, node: owned.join(name, running), figures: undefined }
+        worker = { name, channel, node: owned.join(name, running), figures: undefined, hasEnded: false }
         workers.set(name, worker)
         hear = hearsOf(worker)
         channel.send({ what: 'welcome', config: gateway.config } satisfies FromOwner)
@@ -188,13 +210,11 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
       },
       closed() {
         if (worker === undefined || workers.get(worker.name) !== worker) return
-        const { name } = worker
+        const { name, hasEnded } = worker
         workers.delete(name)
-        // What starts them says when it has ended: nothing that it said on its way is lost then.
-        lost.set(
-          name,
-          setTimeout(() => gone(name), LOST_MS),
-        )
+        // What starts them says when it has ended.
+        if (hasEnded) gone(name)
+        else waitFor(name)
       },
     }
   })
@@ -203,7 +223,7 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
   looking.unref()
 
   return {
-    gone,
+    ended,
     async stop(forMs: number) {
       tell({ what: 'stop' })
       const end = performance.now() + forMs
