@@ -27,6 +27,8 @@ type NodeOptions = {
   timers: Timers
   /** Whether a request may come in with its reservation, and need not be asked for before. */
   entersLate?: boolean
+  /** How long the end of an answer waits for a ledger that is there and says nothing; as for one that is not, by default. */
+  silentMs?: number
   /** How many groups are under way at once; more than one where what is asked for waits for a network. 1 by default. */
   groups?: number
 }
@@ -59,12 +61,13 @@ const MOST_ROUNDS = 8
 /** How many keys are remembered with how their limits stand. */
 const MOST_TOLD = 10_000
 
-/** `keep`: said again until it is heard. `lost`: what came of it nobody knows. `late`: it has waited for `mostMs`. */
+/** `keep`: said again until it is heard. `lost`: what came of it nobody knows. `late`: it has waited for `mostMs`, or what is kept for as long as patience lasts while the ledger could not be reached. */
 type Item = {
   ask: Ask
   keep: boolean
-  /** How often it was looked at while it waited. */
+  /** How often it was looked at while it waited, and how often of that the ledger could not be reached. */
   looks: number
+  unreached: number
   mostMs: number
   done(verdict: Verdict): void
   lost(): void
@@ -81,6 +84,7 @@ export const createNodeLedger = ({
   prices,
   timers,
   entersLate = false,
+  silentMs = PATIENCE_MS,
   groups = 1,
 }: NodeOptions): NodeLedger => {
   const open = new Map<string, Open>()
@@ -151,13 +155,17 @@ export const createNodeLedger = ({
   const inCarrying = (): Item[] => [...underWay].flat()
   const look = (): void => {
     const waiting = [...inCarrying(), ...queue]
-    // The first look may come at once.
-    for (const item of waiting) if (item.looks++ * LOOK_MS >= item.mostMs) item.late()
+    for (const item of waiting) if (hasWaited(item)) item.late()
     lookDue = waiting.length > 0
     if (lookDue) timers.later(look, LOOK_MS)
   }
-  const push = (item: Omit<Item, 'looks'>): void => {
-    queue.push({ ...item, looks: 0 })
+  /** The first look may come at once. */
+  const hasWaited = (item: Item): boolean => {
+    const unreached = paused && item.keep ? item.unreached++ : 0
+    return item.looks++ * LOOK_MS >= item.mostMs || unreached * LOOK_MS >= PATIENCE_MS
+  }
+  const push = (item: Omit<Item, 'looks' | 'unreached'>): void => {
+    queue.push({ ...item, looks: 0, unreached: 0 })
     if (!lookDue) {
       lookDue = true
       timers.later(look, LOOK_MS)
@@ -166,7 +174,7 @@ export const createNodeLedger = ({
   }
   /** Said until it is heard. */
   const say = (ask: Ask, done: () => void = nothing): void =>
-    push({ ask, keep: true, mostMs: PATIENCE_MS, done, lost: nothing, late: done })
+    push({ ask, keep: true, mostMs: silentMs, done, lost: nothing, late: done })
 
   /** What must be known before the request goes on. `undo` is said where it went on without the verdict. */
   const asked = (ask: Ask, ...undo: readonly Ask[]): Promise<Verdict> =>

@@ -19,6 +19,8 @@ import { shareOf } from './owner.ts'
 
 /** How long the last settlements may take to be heard. */
 const SAID_MS = 5_000
+/** An owner that says nothing may stand still, as on a busy machine. By then one that hangs is about to be ended. */
+const SILENT_MS = 10_000
 
 export type WorkerServer = {
   url: string
@@ -113,6 +115,7 @@ export const startWorker = async ({ name, number, dir, port, count }: Part): Pro
           defaults: config.limits,
           timers: PROCESS_TIMERS,
           entersLate: true,
+          silentMs: SILENT_MS,
         },
         refresh: () => store.refresh(),
       })

@@ -16,8 +16,8 @@ afterEach(async () => {
   await cleanUp()
 })
 
-const worldOf = async (keys: Partial<NewKey>[], nodes = 3): Promise<World> => {
-  const world = await createWorld(newPath(), keys, nodes)
+const worldOf = async (keys: Partial<NewKey>[], nodes = 3, more: { silentMs?: number } = {}): Promise<World> => {
+  const world = await createWorld(newPath(), keys, nodes, more)
   worlds.push(world)
   return world
 }
@@ -310,6 +310,29 @@ describe('a ledger that does not answer', () => {
     await world.finish()
     expect((await world.owner().store.exchanges({ limit: 1, id }))[0]).toMatchObject({ outcome: 'done', output: 2 })
   })
+
+  test.each([
+    ['says nothing', 'silent-before', 10_000],
+    ['cannot be reached', 'cut-before', 2_000],
+  ] as const)(
+    'that may stand still and %s (%s) is waited for %d ms with the end of an answer',
+    async (_, fault, ms) => {
+      const world = await worldOf([{}], 1, { silentMs: 10_000 })
+      const node = nodeAt(world, 0)
+      const reservation = await node.begin(world.key(0)).reserving
+      node.line.fault = fault
+      let isWritten = false
+      const { written } = node.ledger.settle(reservation, settlement({ usage: { input: 1, output: 2 } }))
+      void written.then(() => {
+        isWritten = true
+      })
+      let waited = 0
+      await world.turns()
+      for (; !isWritten; waited += 500) await world.wait(500)
+      expect(waited).toBe(ms + 500)
+      await world.finish()
+    },
+  )
 
   test('has not ended what it is told again before that is durable', async () => {
     const world = await worldOf([{}], 1)

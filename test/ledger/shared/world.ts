@@ -126,7 +126,12 @@ const startOwner = (path: string, clock: Clock, isRestart: boolean): Owner => {
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
-export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCount: number) => {
+export const createWorld = async (
+  path: string,
+  given: Partial<NewKey>[],
+  nodeCount: number,
+  more: { silentMs?: number } = {},
+) => {
   const clock: Clock = { ms: 0 }
   const outside = openStore(path, { clock: () => NOW + clock.ms })
   const keyIds = await Promise.all(given.map(async (one) => (await outside.keys.issue(newKey(one), ACTOR)).key.id))
@@ -143,6 +148,7 @@ export const createWorld = async (path: string, given: Partial<NewKey>[], nodeCo
       ...{ node: line, keys: seen.keys, refresh: () => void seen.refresh(), defaults: DEFAULTS },
       ...{ clock: () => NOW + clock.ms, prices: () => () => PRICE, timers: life.timers },
       entersLate: true,
+      ...more,
     })
     line.to = owner.shared.join(name, [])
     return {
