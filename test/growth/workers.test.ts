@@ -54,6 +54,8 @@ const allServe = (gateway: Attacked, workers: number): Promise<void> =>
     return (await admin(gateway, '/state').catch(() => undefined))?.status === 200
   })
 
+const STILL_MS = 7_000
+
 type Row = { outcome: string; input: number | null; output: number | null }
 
 /** What the file says once the server has stopped: nothing is held, and every figure is what its rows come to. */
@@ -144,6 +146,34 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
     const cut = rows.filter(({ outcome, input, output }) => outcome !== 'done' && (input ?? 0) + (output ?? 0) > 0)
     expect(cut).toHaveLength(12 - ended)
   })
+
+  test.skipIf(!IS_LONG && workers !== 3)(
+    'have the figures of one that stood still while the owner of the books was replaced',
+    async () => {
+      const end = gate()
+      const { vendor, gateway } = await usual(workers, () => streamed(CHAT, CHAT.word('hello'), end))
+      const streams = []
+      for (let i = 0; i < 12; i++) streams.push(await begun(gateway))
+      const before = partOf(gateway.child, 'owner')
+      const own = connectionsTo(Number(new URL(vendor.origin).port), before)
+      const still = partOf(gateway.child, 'worker')
+      process.kill(still.pid, 'SIGSTOP')
+      kill(before)
+      await until(() => partsOf(gateway.child).some(({ pid, role }) => role === 'owner' && pid !== before.pid))
+      // As long as a busy machine may make it, and not so long that it is ended as one that hangs.
+      await Bun.sleep(STILL_MS)
+      process.kill(still.pid, 'SIGCONT')
+      await allServe(gateway, workers)
+      end.open()
+      const texts = await Promise.all(streams.map(({ rest }) => rest))
+      expect(texts.filter((text) => text.includes('[DONE]'))).toHaveLength(12 - own)
+      await gateway.quiet()
+      const rows = await booksOf(gateway)
+      expect(rows.filter(({ outcome }) => outcome === 'done')).toHaveLength(12 - own)
+      expect(rows).toHaveLength(12)
+    },
+    60_000,
+  )
 
   test.each(IS_LONG ? ['worker', 'owner'] : [workers === 2 ? 'owner' : 'worker'])(
     'end and replace a process that hangs: the %s',

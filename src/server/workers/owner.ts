@@ -19,8 +19,12 @@ import { BOOKS, DOOR, type FromOwner, type FromWorker, hearing, type Part, shari
 const LOOK_MS = 50
 /** How long a worker may take to say how it goes. */
 const HOW_MS = 500
-/** How long workers that were there before are waited for. */
-const BACK_MS = 5_000
+/**
+ * At so many looks workers that were there before are waited for: by then one that hangs has been ended, and another is there.
+ * Time in which this process stood still is no look.
+ */
+const BACK_LOOKS = 15
+const BACK_LOOK_MS = 1_000
 /** A connection that is lost while its process goes on may come back for so long. */
 const LOST_MS = 10_000
 
@@ -144,13 +148,18 @@ const createHub = (gateway: Gateway, limits: Limits, options: HubOptions) => {
   }
 
   /** Workers that were there before the owner was say what they still have; then the rest is settled. */
-  let waitingForAll = again
+  let looks = 0
+  const lookForAll = (): void => {
+    if (++looks === BACK_LOOKS) settleLeft()
+  }
+  let waitingForAll = again ? setInterval(lookForAll, BACK_LOOK_MS) : undefined
+  waitingForAll?.unref()
   const settleLeft = (): void => {
-    if (!waitingForAll) return
-    waitingForAll = false
+    if (waitingForAll === undefined) return
+    clearInterval(waitingForAll)
+    waitingForAll = undefined
     reportRecovered(gateway.log, owned.settleLeft())
   }
-  if (again) setTimeout(settleLeft, BACK_MS).unref()
 
   const hearsOf = (worker: Worker) => {
     const say = (answer: FromOwner): void => worker.channel.send(answer)
