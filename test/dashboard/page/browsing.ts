@@ -105,15 +105,16 @@ const startBrowsing = ({ empty = false, file }: { empty?: boolean; file?: () => 
     await dialog.getByText('Copy the secret now').waitFor()
     const secret = (await dialog.locator('.secret code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'Done' }).click()
-    // The focus comes back a moment after the dialog is gone, and would leave what was given it before.
-    await page.locator('main :focus:not(dialog *)').waitFor()
     return secret
   }
 
   const makeKey = async (page: Page, label: string, tokens?: string): Promise<string> => {
     const dialog = await newKey(page, label)
     if (tokens !== undefined) await dialog.getByLabel('Token quota').fill(tokens)
-    return create(page)
+    const secret = await create(page)
+    // The focus comes back to the button a moment after the dialog is gone, and would leave what was given it before.
+    await page.locator('main :focus:not(dialog *)').waitFor()
+    return secret
   }
 
   const adminCookies = () => signedIn.cookies
