@@ -157,7 +157,7 @@ export const exactBody = ({ body }: ClientRequest, edits: readonly PassEdit[] = 
   return withEdits(whole.plain ? whole.body : withExact(whole.text, whole.body), edits)
 }
 
-/** The same for a translation, which what tools have said goes through unread. */
+/** The same for a translation, which most of it goes through unread. */
 const bodyToRead = (exchange: Exchange, edits: readonly PassEdit[] = []): JsonObject => {
   const { marked } = exchange.body
   return marked === undefined ? exactBody(exchange, edits) : withEdits(marked.body, edits)
@@ -230,14 +230,14 @@ const KNOWN = new WeakMap<Target['model'], Pick<Target, 'provider' | 'learned'> 
  */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
-  body: askedIn(exchange.codec.ofWholeConversation === true ? exchange.body : exchange.asSent),
+  // What a compacted conversation keeps is said again; of any other no answer says what goes through a translation unread.
+  body: exchange.codec.ofWholeConversation === true ? exchange.body.whole().body : askedIn(exchange.asSent),
   stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
   now,
   ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
 
-/** No answer says again what tools have said. */
 const askedIn = ({ marked, whole }: ClientBody): JsonObject => marked?.body ?? whole().body
 
 /** What an answer goes through on its way: from the provider's wire, on which `undo` was asked for, to the client's. */

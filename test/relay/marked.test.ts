@@ -13,6 +13,7 @@ import { chatCompletionsRequest } from '../support/arbitrary/chat-completions.ts
 import { messagesRequest } from '../support/arbitrary/messages.ts'
 import { responsesRequest } from '../support/arbitrary/responses.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { MESSAGE } from '../support/provider/message.ts'
 
 const utf8 = new TextEncoder()
 
@@ -316,5 +317,51 @@ describe('a request of which a mark does not come through', () => {
       strings.includes(system),
     ]).toEqual([true, true])
     expect(strings.match(/\u007f/g)?.length ?? 0).toBe(system.includes('\u007f') ? 1 : 0)
+  })
+})
+
+describe('an answer that says again what was asked', () => {
+  const message = {
+    ...MESSAGE,
+    id: 'msg_1',
+    content: [{ type: 'text', text: 'Done.' }],
+    usage: { input_tokens: 5, output_tokens: 2 },
+  }
+  const vendor = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(message) })
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway({ vendorA: `http://127.0.0.1:${vendor.port}` })
+  })
+  afterAll(async () => {
+    await gateway.stop()
+    await vendor.stop(true)
+  })
+
+  const LONG = 'what is asked, “quoted”\n'.repeat(2_000)
+  test.each([
+    ['the instructions of an answer', '/v1/responses', ({ instructions }: JsonObject) => instructions],
+    ['the instructions of a stream', '/v1/responses', ({ instructions }: JsonObject) => instructions, { stream: true }],
+    [
+      'what the user said in a compacted conversation',
+      '/v1/responses/compact',
+      ({ output }: JsonObject) => (output as { content: { text: string }[] }[])[0]?.content[0]?.text,
+    ],
+  ])('holds all of it: %s', async (_, path, again, more = {}) => {
+    const body = {
+      ...{ model: 'vendorA-opus-4-8', instructions: LONG, ...more },
+      input: [
+        { role: 'user', content: LONG },
+        { role: 'assistant', content: [{ type: 'output_text', text: LONG, annotations: [] }] },
+        { role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] },
+      ],
+    }
+    const text = await (await gateway.post(path, body)).text()
+    expect(text).not.toContain('\u007f')
+    const events = text.split('\n').flatMap((line) => (/^(?:data: )?{/.test(line) ? [line.replace('data: ', '')] : []))
+    const whole = events
+      .map((event) => JSON.parse(event))
+      .flatMap((one) => one.response ?? ('stream' in more ? [] : one))
+    const told = whole.map(again)
+    expect(new Set(told)).toEqual(new Set([LONG]))
   })
 })

@@ -17,7 +17,7 @@ export function* unreadIn(body: JsonObject, answers: boolean): Generator<Unread>
       if (isObject(turn)) yield* turn.role === 'assistant' ? answersIn(turn, answers && at < last) : toldIn(turn)
   }
   yield* instructionsIn(body.system)
-  yield* instructionsIn(body.instructions)
+  // Not `instructions`: an answer says them again.
 }
 
 function* toldIn(turn: JsonObject): Generator<Unread> {
