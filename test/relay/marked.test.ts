@@ -270,6 +270,21 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
   )
 })
 
+test('the last words of the model are read, whatever stands behind them', () => {
+  const messages = [
+    { role: 'user', content: 'words '.repeat(10_000) },
+    { role: 'assistant', content: 'what the model has said  '.repeat(100) },
+    { role: 'user', content: '' },
+  ]
+  const { marked, whole } = openBody(utf8.encode(JSON.stringify({ model: 'elsewhere', messages })), () => true)
+  const made = (read: JsonObject): JsonObject => {
+    const request = chatCodec('chat-completions').decodeRequest(read)
+    return chatCodec('messages').encodeRequest(request, { model: 'm', maxOutput: 32_000, quirks: {} }).body
+  }
+  const sent = marked?.written(utf8.encode(JSON.stringify(made(marked.body))))
+  expect(sent && JSON.parse(textOf(sent))).toEqual(made(whole().body))
+})
+
 describe('a request of which a mark does not come through', () => {
   const sent: string[] = []
   const vendor = Bun.serve({

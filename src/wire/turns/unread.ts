@@ -12,7 +12,8 @@ export type Unread = { readonly text: string; readonly isData?: true }
  */
 export function* unreadIn(body: JsonObject, answers: boolean): Generator<Unread> {
   for (const list of [asList(body.messages), asList(body.input)]) {
-    const last = list.length - 1
+    // What stands behind it may have nothing in it.
+    const last = list.findLastIndex((turn) => isObject(turn) && turn.role === 'assistant')
     for (const [at, turn] of list.entries())
       if (isObject(turn)) yield* turn.role === 'assistant' ? answersIn(turn, answers && at < last) : toldIn(turn)
   }
