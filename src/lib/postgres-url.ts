@@ -17,3 +17,7 @@ export const postgresUrls = (text: string): readonly [URL, ...URL[]] | undefined
 
 /** All of its hosts. */
 export const hostsOf = (urls: readonly URL[]): string => urls.map(({ host }) => host).join(',')
+
+/** The same URL at each of those hosts. One without a port has none of another's. */
+export const atEach = (url: URL, hosts: readonly URL[]): string[] =>
+  hosts.map(({ hostname, port }) => Object.assign(new URL(url.href), { hostname, port }).href)

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
-import { postgresUrls } from '../../lib/postgres-url.ts'
+import { atEach, postgresUrls } from '../../lib/postgres-url.ts'
 import { type StoreError, storeError } from '../store.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
@@ -287,8 +287,7 @@ const placeOf = (text: string): Place => {
   url.searchParams.set('sslmode', isAsked ? 'verify-ca' : (mode ?? 'prefer'))
   // The primary is looked for as whoever says that it must be has it.
   told('target_session_attrs')
-  const hosts = urls.map(({ host }) => Object.assign(new URL(url.href), { host }).href)
-  return { urls: hosts, prepare, max: max === undefined ? undefined : Number(max), tls }
+  return { urls: atEach(url, urls), prepare, max: max === undefined ? undefined : Number(max), tls }
 }
 
 /** Its authority (`system`: those that this machine trusts, as without one), and how this node shows who it is. */
