@@ -55,6 +55,7 @@ const SAID: Record<ChatWire, { announced: string[]; begun: string[]; end: string
     ],
     begun: [
       event({ type: 'response.output_text.delta', sequence_number: 5, ...placed, delta: 'Hello' }),
+      event({ type: 'response.output_text.delta', sequence_number: 5, delta: 'Hello' }),
       event({ type: 'response.reasoning_summary_text.delta', ...placed, summary_index: 0, delta: 'Hm' }),
       event({
         ...{ type: 'response.output_item.added', sequence_number: 5, output_index: 0 },

@@ -1,7 +1,7 @@
 // The tap of a responses stream that passes through: sets the model id in every event that contains the response, reads
 // usage and failures.
 
-import { asList, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, filledText, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -102,9 +102,9 @@ const textsIn = (output: unknown): string[] =>
     return [...parts, textOf(item.arguments), textOf(item.input)].filter((text) => text !== undefined)
   })
 
-/** What is told of an item. One that has just been added, or a part of it, may have nothing in it yet. */
+/** What is told of an item, or by servers that do not say of which. One that has just been added, or a part of it, may have nothing in it yet. */
 const beginsAnswer = (event: string, { item, item_id: id, output_index: at, part, delta }: JsonObject): boolean => {
-  if (id === undefined && at === undefined && item === undefined) return false
+  if (id === undefined && at === undefined && item === undefined) return filledText(delta) !== undefined
   if (!event.endsWith('.added')) return delta !== ''
   const added = isObject(item) ? item : part
   return isObject(added) && saysMore(added, NAMING)
