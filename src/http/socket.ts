@@ -253,6 +253,8 @@ export const createSocket = (
     if (event.type === 'steer') send(steerFailed(asObject(parsed)))
     if (event.type === 'cancel') cancel(event.lane, event.id)
     if (event.type !== 'create') return
+    // Those that are under way can still be cancelled.
+    if (waiting >= MOST_WAITING) throw tooManyWaiting()
     const { lane, warms } = event
     const before = lanes.get(lane) ?? Promise.resolve()
     waiting++
@@ -305,7 +307,7 @@ export const createSocket = (
         return
       }
       const bytes = waitingChars + message.length
-      if (waiting >= MOST_WAITING || bytes > MOST_WAITING_BODIES * gateway.config.bodyLimitBytes) {
+      if (bytes > MOST_WAITING_BODIES * gateway.config.bodyLimitBytes) {
         void refuseWith(tooManyWaiting())
         return
       }

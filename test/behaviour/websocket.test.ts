@@ -412,6 +412,20 @@ describe('with a provider that takes its time', () => {
     expect((await client.next()).type).toBe('response.steer.failed')
   })
 
+  test('with as many under way as there may be, no other is begun, and each can be cancelled', async () => {
+    await start(() => ({ end: 'hang' }))
+    const client = await connect(gateway)
+    for (let lane = 0; lane < 32; lane++) client.send(create({ input: 'x', stream_id: `lane ${lane}` }))
+    await provider.arrived(31)
+    client.send(create({ input: 'x', stream_id: 'another' }))
+    expect(errorIn(await client.next())).toEqual(['error', 429, 'rate_limit_exceeded'])
+    client.send({ type: 'response.cancel', stream_id: 'lane 5' })
+    const told = await client.next()
+    expect([errorIn(told), told.stream_id]).toEqual([['error', 499, 'response_cancelled'], 'lane 5'])
+    client.socket.terminate()
+    await gateway.idle()
+  })
+
   test('items that a server tells as they come, and not at its end, go on within the connection', async () => {
     await start(() => ({
       headers: sse,

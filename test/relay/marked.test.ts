@@ -354,14 +354,15 @@ describe('an answer that says again what was asked', () => {
 
   const LONG = 'what is asked, “quoted”\n'.repeat(2_000)
   test.each([
-    ['the instructions of an answer', '/v1/responses', ({ instructions }: JsonObject) => instructions],
+    ['the instructions of an answer', '/v1/responses', ({ instructions }: JsonObject) => instructions, {}],
     ['the instructions of a stream', '/v1/responses', ({ instructions }: JsonObject) => instructions, { stream: true }],
     [
       'what the user said in a compacted conversation',
       '/v1/responses/compact',
       ({ output }: JsonObject) => (output as { content: { text: string }[] }[])[0]?.content[0]?.text,
+      {},
     ],
-  ])('holds all of it: %s', async (_, path, again, more = {}) => {
+  ])('holds all of it: %s', async (_, path, again, more) => {
     const body = {
       ...{ model: 'vendorA-opus-4-8', instructions: LONG, ...more },
       input: [
