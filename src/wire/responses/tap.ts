@@ -102,7 +102,10 @@ const textsIn = (output: unknown): string[] =>
     return [...parts, textOf(item.arguments), textOf(item.input)].filter((text) => text !== undefined)
   })
 
-/** What is told of an item, or by servers that do not say of which. One that has just been added, or a part of it, may have nothing in it yet. */
+/**
+ * What is told of an item, or by servers that do not say of which. One that has just been added, or a part of it, may have
+ * nothing in it yet.
+ */
 const beginsAnswer = (event: string, { item, item_id: id, output_index: at, part, delta }: JsonObject): boolean => {
   if (id === undefined && at === undefined && item === undefined) return filledText(delta) !== undefined
   if (!event.endsWith('.added')) return delta !== ''
