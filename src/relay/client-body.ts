@@ -242,13 +242,27 @@ const weightAt = (bytes: Buffer, start: number, length: number): number =>
     ? length
     : countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
 
-/** How long the parts are that an outline has cut, of strings in such members. */
+/** How long the parts are that an outline has cut, of strings in such members; characters that are escaped by number a byte each. */
 const bytesCut = (bytes: Buffer, cut: Outline['cut'], counts: (name: string) => boolean): number => {
   let sum = 0
-  for (let one = 0; one < cut.length; one += 3)
-    if (counts(nameBefore(bytes, cut[one] as number))) sum += (cut[one + 2] as number) - (cut[one + 1] as number)
+  for (let one = 0; one < cut.length; one += 3) {
+    if (!counts(nameBefore(bytes, cut[one] as number))) continue
+    const [from, to] = [cut[one + 1] as number, cut[one + 2] as number]
+    sum += to - from - spared(bytes, from, to)
+  }
   return sum
 }
+
+/** What escapes by number take in a part of a JSON string beyond a byte each. */
+const spared = (bytes: Buffer, from: number, to: number): number => {
+  const part = bytes.subarray(from, to)
+  let sum = 0
+  for (let at = part.indexOf(BY_NUMBER); at !== -1; at = part.indexOf(BY_NUMBER, at + ESCAPED_BYTES))
+    sum += ESCAPED_BYTES - 1
+  return sum
+}
+const BY_NUMBER = '\\u'
+const ESCAPED_BYTES = 6
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
 const nameBefore = (bytes: Buffer, start: number): string =>
@@ -288,7 +302,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
   if (isLong) yield
   const all = asBuffer(bytes)
   const kept = new Set<number>()
-  const hidden = { bytes: 0, said: 0 }
+  let hidden = 0
   for (const { text, isData } of unreadIn(body, !all.includes(SEAL_PREFIX))) {
     const which = marks.markIn(text)
     if (which === undefined) continue
@@ -296,8 +310,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
     if (isData && !isPlainBase64(all.subarray(place.kept, place.end))) continue
     kept.add(which)
     const length = place.end - place.start
-    hidden.bytes += place.hidden + weightAt(all, place.start, length) - length
-    if (isSaid(nameBefore(all, place.start))) hidden.said += place.hidden
+    hidden += place.hidden + weightAt(all, place.start, length) - length
   }
   if (isLong) yield
   if (kept.size < marks.count) yield* unmarking(body, marks, kept)
@@ -315,10 +328,14 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
   return {
     size: bytes.byteLength,
     outline: body,
-    inputEstimate: tokensIn(weight + hidden.bytes),
+    inputEstimate: tokensIn(weight + hidden),
     mayShow,
     get leastInput() {
-      return leastInput(body, said + hidden.said)
+      const places = Array.from(kept, marks.placeOf).filter(({ start }) => isSaid(nameBefore(all, start)))
+      return leastInput(
+        body,
+        places.reduce((sum, place) => sum + place.hidden - spared(all, place.kept, place.end), said),
+      )
     },
     member: (name) => picker.member(name) as Json | undefined,
     elements: (name) => picker.elements(name) as Iterable<Json> | undefined,

@@ -83,6 +83,17 @@ describe('a large body', () => {
     expect([translated.inputEstimate, translated.leastInput]).toEqual([passed.inputEstimate, passed.leastInput])
   })
 
+  test.each([true, false])(
+    'surely takes no more where its characters are escaped by number, translated: %p',
+    (isTranslated) => {
+      const json = JSON.stringify({ model: 'elsewhere', messages: [{ role: 'user', content: 'слово '.repeat(2_000) }] })
+      const escaped = json.replace(/[^\p{ASCII}]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      const least = (text: string): number => openBody(utf8.encode(text), () => isTranslated).leastInput
+      expect(least(json)).toBeGreaterThan(0)
+      expect(least(escaped)).toBeLessThanOrEqual(least(json))
+    },
+  )
+
   test('is unchanged in whole, and its small members are unchanged in the outline', () => {
     fc.assert(
       fc.property(conversation, (given) => {
