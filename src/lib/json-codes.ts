@@ -9,3 +9,6 @@ export const COLON = 58
 export const QUOTE = 34
 export const BACKSLASH = 92
 export const SPACE = 32
+
+/** How long a character is that is escaped by its number. */
+export const ESCAPED_BYTES = 6

@@ -3,7 +3,7 @@
 
 import { isAscii } from 'node:buffer'
 import { asBuffer } from './as-buffer.ts'
-import { BACKSLASH, COLON, QUOTE, SPACE } from './json-codes.ts'
+import { BACKSLASH, COLON, ESCAPED_BYTES, QUOTE, SPACE } from './json-codes.ts'
 import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
 
@@ -170,8 +170,6 @@ const keptPastEscapes = (bytes: Buffer, start: number): number | undefined => {
   return begins.trim() === '' ? undefined : kept
 }
 const KEPT_ESCAPED = 64
-/** Of a character by its number. */
-const ESCAPED_BYTES = 6
 const U = 0x75
 
 const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80

@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { isPlainBase64 } from '../lib/base64.ts'
 import { collectAfter } from '../lib/collect.ts'
+import { ESCAPED_BYTES } from '../lib/json-codes.ts'
 import { type Marked, markLong } from '../lib/json-marked.ts'
 import { type Outline, outermostOf, outlining } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
@@ -262,7 +263,6 @@ const spared = (bytes: Buffer, from: number, to: number): number => {
   return sum
 }
 const BY_NUMBER = '\\u'
-const ESCAPED_BYTES = 6
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
 const nameBefore = (bytes: Buffer, start: number): string =>
