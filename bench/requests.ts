@@ -127,7 +127,8 @@ export const agentChat = (model: string, bytes: number): string => {
   })
 }
 
-type Block = {
+/** A block of a turn on the messages wire. */
+export type Block = {
   type: string
   text?: string
   id?: string

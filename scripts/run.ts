@@ -28,5 +28,6 @@ export const bun = async (
   return child.exited
 }
 
-/** Installs exactly what the lock file names. */
-export const install = (): Promise<number> => bun(['install', '--frozen-lockfile'])
+/** What installs exactly what the lock file names. */
+export const INSTALL = ['install', '--frozen-lockfile']
+export const install = (): Promise<number> => bun(INSTALL)

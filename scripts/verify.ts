@@ -4,14 +4,14 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bun, ROOT } from './run.ts'
+import { bun, INSTALL, ROOT } from './run.ts'
 
 const BINARY = { SLUICE_BINARY: `${ROOT}/dist/sluice`, SLUICE_KILLS: '20' }
 const TEST = ['run', 'test']
 
 type Step = [name: string, args: string[], env?: Record<string, string>]
 
-const FIRST: Step[] = [['install', ['install', '--frozen-lockfile']]]
+const FIRST: Step[] = [['install', INSTALL]]
 // Tests wait more than they reckon: those of the sources and those of the file go side by side.
 const SOURCES: Step[] = [
   ['lint', ['x', '--bun', 'biome', 'check', '.']],

@@ -3,7 +3,7 @@
 
 import { HOSTILE } from '../../scripts/fuzz/bodies.ts'
 import type { ChatWire } from '../../src/ir/wire.ts'
-import { largestConversation } from '../requests.ts'
+import { type Block, largestConversation } from '../requests.ts'
 
 /** What a request says, on no wire yet. */
 type Said =
@@ -84,16 +84,6 @@ const GOOD: Record<string, (size: number) => Asked> = {
     toolWith({ enum: listOf(145_000, (at) => `s${at}`.padEnd(Math.floor(size / 145_000) - 20, 'x')) }),
   'kinds of objects up to the bound': (size) =>
     toolWith(Object.fromEntries(listOf(9_900, (at) => [`n${at}`, { type: 'x'.repeat(size / 9_900 - 40) }]))),
-}
-
-type Block = {
-  type: string
-  text?: string
-  id?: string
-  name?: string
-  input?: unknown
-  tool_use_id?: string
-  content?: Block[]
 }
 
 const conversation = (size: number): Asked => {

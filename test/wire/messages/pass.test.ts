@@ -187,14 +187,16 @@ test('a message of foreign thoughts alone is removed, unless it separates a syst
   expect(passed({ messages: [hi, instruction, thoughtAlone] }).messages).toEqual([hi, instruction])
 })
 
+/** As the gateway writes it for an answer of another wire. */
+const link = {
+  type: 'web_search_result_location',
+  cited_text: '',
+  encrypted_index: '',
+  title: null,
+  url: 'https://a.b',
+}
+
 test('so is a text of nothing but links of another wire’s answer, and a message of nothing else', () => {
-  const link = {
-    type: 'web_search_result_location',
-    cited_text: '',
-    encrypted_index: '',
-    title: null,
-    url: 'https://a.b',
-  }
   const late = { type: 'text', text: '', citations: [link] }
   const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
   const said = { role: 'assistant', content: [{ type: 'text', text: 'So.', citations: [link] }, call, late] }
@@ -212,13 +214,6 @@ test('so is a text of nothing but links of another wire’s answer, and a messag
 })
 
 test('links of other wires’ answers are removed, and the provider’s own citations stay', () => {
-  const link = {
-    type: 'web_search_result_location',
-    cited_text: '',
-    encrypted_index: '',
-    title: null,
-    url: 'https://a.b',
-  }
   const own = { ...link, encrypted_index: 'b3BhcXVl' }
   const said = (...citations: JsonObject[]): JsonObject => ({
     role: 'assistant',
