@@ -9,8 +9,8 @@ export type Path = readonly string[]
  * entries are ours whose `member` is `name`, or begins with it and a slash; those are replaced, the others stay.
  */
 export type Edit = Change | ListChange
-/** `absent`: only where there is none yet. */
-type Change = { at: Path; value: Json | undefined; absent?: true }
+/** `absent`: only where there is none yet. `short`: the client takes a text in place of the group, which gives way. */
+type Change = { at: Path; value: Json | undefined; absent?: true; short?: true }
 export type ListChange = { at: Path; value: JsonObject[]; own: { member: string; name: string } }
 
 /** `json` is read with comments and commas too many; `yaml-list` is a list, here called `entries`; `env`: lines of `NAME=value`. */

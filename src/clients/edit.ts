@@ -30,7 +30,7 @@ export const read = (format: Format, text: string): JsonObject => EDITORS[format
 export const applied = (before: JsonObject, edits: readonly Edit[]): JsonObject => {
   const after = copied(before)
   for (const edit of edits) {
-    const parent = parentOf(after, edit.at, edit.value !== undefined)
+    const parent = parentOf(after, edit)
     const name = edit.at.at(-1) ?? ''
     if (parent === undefined) continue
     if (edit.value === undefined) delete parent[name]
@@ -62,6 +62,7 @@ const json: Editor = {
       now = jsonc.applyEdits(now, jsonc.modify(now, path, value, { formattingOptions, isArrayInsertion }))
     }
     for (const edit of edits) {
+      for (const group of givingWay(json.read(now), edit)) change([...group], {})
       const at = [...edit.at]
       const list = valueAt(json.read(now), at)
       if (!('own' in edit) || !Array.isArray(list)) {
@@ -92,6 +93,7 @@ const yamlEditor = (isList: boolean): Editor => ({
     const document = documentOf(text, isList)
     for (const edit of edits) {
       const at = edit.at.slice(isList ? 1 : 0)
+      if (!isList) for (const group of givingWay(document.toJS(), edit)) document.setIn(group, document.createNode({}))
       const list = at.length === 0 ? document.contents : document.getIn(at)
       if ('own' in edit && yaml.isSeq(list)) {
         const shown = list.toJS(document) as Json[]
@@ -124,7 +126,10 @@ const documentOf = (text: string, isList: boolean): yaml.Document => {
   const document = yaml.parseDocument(text)
   const [error] = document.errors
   if (error !== undefined) throw new Unreadable(`it is no YAML (line ${lineOf(text, error.pos[0])})`)
-  return document.contents === null ? new yaml.Document(isList ? [] : {}) : document
+  if (document.contents !== null) return document
+  const empty = new yaml.Document(isList ? [] : {})
+  empty.commentBefore = [document.commentBefore, document.comment].filter(Boolean).join('\n') || null
+  return empty
 }
 
 /** How deep tables have a heading of their own. */
@@ -194,11 +199,11 @@ const EDITORS: Record<Format, Editor> = {
 }
 
 /** The object that holds the last name of a path; undefined where there is none and none is to be made. */
-const parentOf = (root: JsonObject, path: Path, make: boolean): JsonObject | undefined => {
+const parentOf = (root: JsonObject, edit: Edit): JsonObject | undefined => {
   let at = root
-  for (const name of path.slice(0, -1)) {
-    if (at[name] === undefined || at[name] === null) {
-      if (!make) return undefined
+  for (const name of edit.at.slice(0, -1)) {
+    if (at[name] === undefined || givesWay(at[name], edit)) {
+      if (edit.value === undefined) return undefined
       at[name] = {}
     }
     const next = at[name]
@@ -207,6 +212,19 @@ const parentOf = (root: JsonObject, path: Path, make: boolean): JsonObject | und
   }
   return at
 }
+
+/** Nothing, and a client's short form, make room for a group. */
+const givesWay = (value: Json | undefined, edit: Edit): boolean =>
+  value === null || (typeof value === 'string' && 'short' in edit)
+
+/** The groups on the way to a change in whose places something stands that makes room; the outermost alone can. */
+const givingWay = (root: JsonObject, edit: Edit): Path[] =>
+  edit.value === undefined
+    ? []
+    : edit.at
+        .slice(1)
+        .map((_, index) => edit.at.slice(0, index + 1))
+        .filter((group) => givesWay(valueAt(root, group), edit))
 
 /** The list without the entries that are ours, and with those that shall be. */
 const merged = (list: Json | undefined, edit: ListChange): Json[] => {

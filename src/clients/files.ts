@@ -5,8 +5,10 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -14,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Client, Edit, Format, Home, Setup } from './client.ts'
 import { edited, Unreadable } from './edit.ts'
 import { reverted } from './revert.ts'
@@ -147,12 +149,13 @@ const recordIn = (folder: string): Kept[] => {
 const originalOf = (folder: string, { copy }: Kept): string | undefined =>
   copy === undefined ? undefined : textAt(join(folder, copy))
 
-/** A link is followed: what it leads to is the file, and stays where it is. */
+/** A link is followed: what it leads to is the file, which may not be there yet, and the link stays where it is. */
 const real = (path: string): string => {
   try {
     return realpathSync(path)
   } catch {
-    return path
+    const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined
+    return link === undefined ? path : resolve(dirname(path), link)
   }
 }
 

@@ -15,7 +15,8 @@ export const hermes: Client = {
       format: 'yaml',
       secret: true,
       edits: ({ origin, key, main }) => [
-        { at: ['model', 'default'], value: main.id },
+        // Its own first file has the name alone there.
+        { at: ['model', 'default'], value: main.id, short: true },
         { at: ['model', 'provider'], value: 'custom' },
         { at: ['model', 'base_url'], value: `${origin}/v1` },
         { at: ['model', 'api_key'], value: key },

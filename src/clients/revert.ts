@@ -25,7 +25,7 @@ const taken = (edit: Edit, current: JsonObject, old: JsonObject): Edit[] => {
   return ours ? [{ at: edit.at, value: then }] : []
 }
 
-/** Groups that hold nothing any more, and were not there before; the inner ones first. */
+/** Groups that hold nothing any more, and were none before; the inner ones first. What stood there is there again. */
 const emptied = (current: JsonObject, old: JsonObject, edits: readonly Edit[]): Edit[] => {
   const groups = new Map<string, Path>()
   for (const { at } of edits) {
@@ -36,8 +36,9 @@ const emptied = (current: JsonObject, old: JsonObject, edits: readonly Edit[]): 
   const gone: Edit[] = []
   for (const at of [...groups.values()].toSorted((a, b) => b.length - a.length)) {
     const group: Json | undefined = valueAt(left, at)
-    if (!isObject(group) || Object.keys(group).length > 0 || valueAt(old, at) !== undefined) continue
-    const edit = { at, value: undefined }
+    const then = valueAt(old, at)
+    if (!isObject(group) || Object.keys(group).length > 0 || isObject(then)) continue
+    const edit = { at, value: then }
     gone.push(edit)
     left = applied(left, [edit])
   }

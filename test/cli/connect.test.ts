@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -133,6 +134,16 @@ test('a link stays a link, and what it leads to is written', async () => {
   expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toContain('sluice')
   await type('codex', '--undo')
   expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toBe(MINE)
+})
+
+test('a link that leads nowhere yet stays one, and its file is made where it leads', async () => {
+  mkdirSync(at('dotfiles'))
+  mkdirSync(at('.codex'))
+  symlinkSync('../dotfiles/config.toml', at(CODEX))
+  await type('codex')
+  expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toContain('sluice')
+  await type('codex', '--undo')
+  expect([readlinkSync(at(CODEX)), readdirSync(at('dotfiles'))]).toEqual(['../dotfiles/config.toml', []])
 })
 
 test.each([

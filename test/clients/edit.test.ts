@@ -107,6 +107,48 @@ describe.each(['json', 'yaml', 'toml'] as const)('in a list of %s', (format) => 
   })
 })
 
+test.each([
+  ['json', '{\n  // mine\n  "group": null,\n  "a": 1\n}\n'],
+  ['yaml', '# mine\ngroup: # to do\na: 1\n'],
+] as const)('a group of %s that holds nothing is filled, and empty again afterwards', (format, text) => {
+  const edits: Edit[] = [{ at: ['group', 'inner', 'x'], value: 1 }]
+  const after = edited(format, text, edits)
+  expect(after).toContain('mine')
+  expect(read(format, after)).toEqual({ a: 1, group: { inner: { x: 1 } } })
+  expect(edited(format, after, edits)).toBe(after)
+  const later = edited(format, after, [{ at: ['later'], value: 2 }])
+  expect(read(format, reverted(format, later, text, edits))).toEqual({ group: null, a: 1, later: 2 })
+})
+
+test.each([
+  ['json', '{ "model": "m-1", "a": 1 }\n'],
+  ['yaml', 'model: m-1 # mine\na: 1\n'],
+] as const)('a short form of %s gives way to its group where the client has one, and comes back', (format, text) => {
+  const edits: Edit[] = [
+    { at: ['model', 'default'], value: 'm-2', short: true },
+    { at: ['model', 'url'], value: 'u' },
+  ]
+  const after = edited(format, text, edits)
+  expect(read(format, after)).toEqual({ model: { default: 'm-2', url: 'u' }, a: 1 })
+  const later = edited(format, after, [{ at: ['later'], value: 2 }])
+  expect(read(format, reverted(format, later, text, edits))).toEqual({ model: 'm-1', a: 1, later: 2 })
+  const [, plain] = edits
+  expect(() => edited(format, text, plain === undefined ? [] : [plain])).toThrow('is no group of settings')
+})
+
+test.each([
+  ['yaml', '# mine, all of it\n', 'ours: 1\n'],
+  ['yaml-list', '# mine\n\n# and more\n', '- id: sluice\n'],
+] as const)('a %s file of nothing but comments keeps them', (format, text, ours) => {
+  const edits: Edit[] =
+    format === 'yaml'
+      ? [{ at: ['ours'], value: 1 }]
+      : [{ at: ['entries'], own: { member: 'id', name: 'sluice' }, value: [{ id: 'sluice' }] }]
+  const after = edited(format, text, edits)
+  expect(after.endsWith(ours)).toBe(true)
+  for (const line of text.trim().split('\n')) expect(after).toContain(line)
+})
+
 test('of a file of variables only the lines named change', () => {
   const text = '# mine\nexport A="1"\nB=2\nif true; then echo; fi\n'
   const edits = [
