@@ -194,7 +194,7 @@ type Said = { verdict: Verdict; words: string }
 /** What an answer means. Of the provider's text only what kind of refusal it is counts. */
 export const verdictOf = (answer: Answer, { url, proxy, upstream, list, isAnswer }: Context): Said => {
   const { host } = new URL(url)
-  if ('error' in answer) return networkVerdict(answer, host, proxyFor(proxy, new URL(url)))
+  if ('error' in answer) return networkVerdict(answer, new URL(url), proxyFor(proxy, new URL(url)))
   const { status, type, text, location } = answer
   const json = parseJson(text)
   if (status === 407)
@@ -205,7 +205,7 @@ export const verdictOf = (answer: Answer, { url, proxy, upstream, list, isAnswer
   if (status >= 300 && status < 400)
     return {
       verdict: 'redirected',
-      words: `${host} sends on to ${hostOf(location, url)}: write the address it names as base_url`,
+      words: `${host} sends on to ${hostOf(location, url)}: write the address it names as the base URL`,
     }
   if (json === undefined && (/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text)))
     return {
@@ -217,7 +217,7 @@ export const verdictOf = (answer: Answer, { url, proxy, upstream, list, isAnswer
       ? { verdict: 'answers', words: 'answers' }
       : {
           verdict: 'not-the-vendor',
-          words: `${host} answers ${status} with something that is no answer of this wire: see wires and base_url`,
+          words: `${host} answers ${status} with something that is no answer of this wire: see wires and the base URL`,
         }
   return refusalVerdict(status, json, { host, upstream, list, url })
 }
@@ -282,9 +282,20 @@ const proxyFor = (proxy: Provider['proxy'], url: URL): string => {
   return name === undefined ? '' : `, by the proxy of ${name}: is that the right way?`
 }
 
+/** Something is there, and did not take what was said for what it speaks. */
+const SPEAKS_OTHERWISE = new Map([
+  ['EPROTO', 'does not answer in TLS'],
+  ['ECONNRESET', 'hangs up before it answers'],
+  ['Malformed_HTTP_Response', 'does not answer in HTTP'],
+])
+
+/** What stands at the same place most often speaks the other of the two. */
+const otherScheme = (protocol: string): string =>
+  `see whether the base URL is to begin with ${protocol === 'https:' ? 'http' : 'https'}://`
+
 const networkVerdict = (
   { error, cause }: { error: GatewayError; cause: string },
-  host: string,
+  { host, protocol }: URL,
   proxy: string,
 ): Said => {
   if (cause === 'GoogleCredentials')
@@ -292,7 +303,12 @@ const networkVerdict = (
   if (/ENOTFOUND|EAI_AGAIN|DNS/i.test(cause))
     return {
       verdict: 'unknown-host',
-      words: `no host ${host} is known${proxy || ': see base_url, and whether this machine reaches it'}`,
+      words: `no host ${host} is known${proxy || ': see the base URL, and whether this machine reaches it'}`,
+    }
+  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/i.test(cause))
+    return {
+      verdict: 'certificate',
+      words: `the certificate of ${host} is not valid at this time (${cause}): see whether this machine's clock is right`,
     }
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY/i.test(cause))
     return {
@@ -301,9 +317,12 @@ const networkVerdict = (
     }
   if (error.code === 'gateway_timeout')
     return { verdict: 'silent', words: `${host} did not answer within ${PATIENCE_MS / 1_000} s${proxy}` }
+  const otherwise = SPEAKS_OTHERWISE.get(cause)
+  if (otherwise !== undefined)
+    return { verdict: 'unreachable', words: `${host} ${otherwise} (${cause})${proxy || `: ${otherScheme(protocol)}`}` }
   return {
     verdict: 'unreachable',
-    words: `nothing answers at ${host}${cause === '' ? '' : ` (${cause})`}${proxy || ': see base_url, and whether it runs'}`,
+    words: `nothing answers at ${host}${cause === '' ? '' : ` (${cause})`}${proxy || ': see the base URL, and whether it runs'}`,
   }
 }
 
@@ -317,8 +336,8 @@ const elsewhere = async (asking: Asking): Promise<string> => {
   const target = targetOf(there, NO_MODEL, 'chat-completions')
   const answer = await answerOf(asking.fetch, target, { method: 'GET', url })
   const isThere = !('error' in answer) && (answer.status === 401 || listedIn(parseJson(answer.text)) !== undefined)
-  if (!isThere) return ': see base_url and wires'
-  return isVersioned ? ': base_url has a /v1 too many' : ': base_url lacks a /v1 at its end'
+  if (!isThere) return ': see the base URL and wires'
+  return isVersioned ? ': the base URL has a /v1 too many' : ': the base URL lacks a /v1 at its end'
 }
 
 const NO_MODEL: Model = {

@@ -78,7 +78,15 @@ describe('an answer means', () => {
     ['credential-refused', network('GoogleCredentials'), 'Google gives no token'],
     ['unknown-host', network('ENOTFOUND'), 'no host vendor.example is known'],
     ['unreachable', network('ECONNREFUSED'), 'nothing answers at vendor.example (ECONNREFUSED)'],
+    [
+      'unreachable',
+      network('EPROTO'),
+      'does not answer in TLS (EPROTO): see whether the base URL is to begin with http://',
+    ],
+    ['unreachable', network('ECONNRESET'), 'hangs up before it answers (ECONNRESET)'],
+    ['unreachable', network('Malformed_HTTP_Response'), 'does not answer in HTTP'],
     ['certificate', network('SELF_SIGNED_CERT_IN_CHAIN'), 'is not trusted'],
+    ['certificate', network('CERT_NOT_YET_VALID'), "see whether this machine's clock is right"],
     ['silent', network('', 'gateway_timeout'), 'did not answer within 30 s'],
   ] as const)('%s: %j', (verdict, answer, words) => {
     const found = said(answer)
@@ -145,8 +153,8 @@ describe('an account', () => {
   })
 
   test.each([
-    ['/v1', '', ': base_url lacks a /v1 at its end'],
-    ['/v1/v1', '/v1/v1', ': base_url has a /v1 too many'],
+    ['/v1', '', ': the base URL lacks a /v1 at its end'],
+    ['/v1/v1', '/v1/v1', ': the base URL has a /v1 too many'],
   ])('under %s is told what to do', async (_, path, words) => {
     const server = Bun.serve({
       port: 0,
