@@ -8,6 +8,8 @@ export type Brand = { neutral: string; branded: string }
 export type Catalogue = {
   /** Every model that its provider has, in the catalogue's order; aliases and branded names are not among them. */
   list(): readonly Model[]
+  /** Every name of those: ids, aliases and branded names. */
+  names(): string[]
   /**
    * Exact id, then configured alias, then the branded form of either, then dots turned to dashes; nothing else. Case
    * matters. Hot path: one look-up for every name but a dotted one.
@@ -44,6 +46,7 @@ export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptio
   }
   return {
     list: () => list,
+    names: () => [...named].filter(([, { unlisted }]) => unlisted !== true).map(([name]) => name),
     resolve: (name) => named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined),
     price: (id) => ids.get(id)?.price,
   }

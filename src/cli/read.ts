@@ -140,10 +140,7 @@ export const requireModels = (flag: string, names: readonly string[], config: Co
   if (unknown.includes('*')) {
     throw usageError(`${flag}: found "${unknown}", which no model's id matches; "sluice models" lists them.`)
   }
-  const near = nearest(
-    unknown,
-    catalogue.list().map(({ id }) => id),
-  )
+  const near = nearest(unknown, catalogue.names())
   throw usageError(
     `${flag}: found "${unknown}", which is no known model; ${near === undefined ? '' : `did you mean "${near}"? `}"sluice models" lists them.`,
   )

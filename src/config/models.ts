@@ -128,7 +128,7 @@ const warnOfUnpriced = (
   for (const { id, preset, accounts } of providers) {
     const ids = models.filter((model) => model.provider === id && unpriced.has(model.id)).map((model) => model.id)
     if (ids.length === 0 || accounts.length === 0) continue
-    reader.warn(`the preset ${preset} knows no price of ${list(ids)}: their cost counts as 0 until models sets it`)
+    reader.warn(`the preset ${preset} knows no price of ${list(ids)}: it counts as 0 until models sets one`)
   }
 }
 
@@ -291,13 +291,13 @@ const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, str
 const readName = (reader: Reader, path: string, written: string, catalogue: Catalogue): Model | undefined => {
   const model = catalogue.resolve(written)
   const ids = catalogue.list().map(({ id }) => id)
-  if (!model) reader.report(path, unknownName(written, ids, 'model'))
+  if (!model) reader.report(path, unknownName(written, ids, 'model', catalogue.names()))
   return model
 }
 
-/** `found "x", which is no known model, did you mean "y"? Allowed: …` */
-const unknownName = (name: string, known: string[], noun: string): string => {
-  const near = nearest(name, known)
+/** `found "x", which is no known model, did you mean "y"? Allowed: …` `names`: by which they are known too. */
+const unknownName = (name: string, known: string[], noun: string, names = known): string => {
+  const near = nearest(name, names)
   const hint = near === undefined ? '.' : `, did you mean "${near}"?`
   return `found ${describe(name)}, which is no known ${noun}${hint} Allowed: ${list(known)}`
 }

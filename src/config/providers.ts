@@ -41,7 +41,9 @@ export const readProviders = (reader: Reader): Provider[] => {
   for (const { provider } of reader.kept.accounts)
     if (providers.every(({ id }) => id !== provider))
       reader.report(memberPath('providers', provider), `there is no provider ${provider} any more`)
-  if (providers.every((provider) => provider.accounts.length === 0)) {
+  // A preset without its credential has been told of by itself.
+  const isTold = Object.values(files).some(({ preset, accounts }) => preset !== undefined && accounts === undefined)
+  if (!isTold && providers.every((provider) => provider.accounts.length === 0)) {
     reader.warn(
       "no provider is configured: add an account in the dashboard, set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable, or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
     )
@@ -311,8 +313,8 @@ const presetAccount = (reader: Reader, path: string, preset: Preset): Account[] 
   const name = credentialName(preset, reader.env)
   const [usual] = preset.env.credential
   if (name === undefined && !preset.open) {
-    const set = usual === undefined ? '' : `set ${usual}, or `
-    reader.warn(`${path} has no account: ${set}list one`)
+    const hint = usual === undefined ? 'list one, with its base_url and credential' : `set ${usual}, or list one`
+    reader.warn(`${path} has no account: ${hint}`)
     return []
   }
   const urlName = preset.env.baseUrl

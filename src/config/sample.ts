@@ -1,13 +1,26 @@
 // The configuration `config init` writes: what most deployments set is in force, the rest is in comments with its default.
 
+import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import type { Preset } from '../provider/preset.ts'
 
 /** `presets`: the providers it is to have; the contract's two, by variables of their own, where there are none. */
 export const sampleFor = (presets: readonly Preset[]): string =>
-  sample(presets.length === 0 ? NEUTRAL : presetsIn(presets))
+  presets.length === 0 ? sample(NEUTRAL, `{ auto: ${USUAL} }`) : sample(presetsIn(presets), aliasesOf(presets))
+
+const { auto: USUAL } = BUILTIN_ALIASES
+
+/** `auto` leads to a model of theirs, where one is known. */
+const aliasesOf = (presets: readonly Preset[]): string => {
+  const [first] = presets.flatMap(({ provider, models }) => {
+    const known = provider === undefined ? models : BUILTIN_MODELS.filter((model) => model.provider === provider)
+    return known.filter(({ kind = 'text' }) => kind === 'text').map(({ id }) => id)
+  })
+  return first === undefined ? '{ auto: MODEL }   # of those that "sluice models fetch" prints' : `{ auto: ${first} }`
+}
 
 const sample = (
   providers: string,
+  aliases: string,
 ): string => `# sluice configuration. "sluice config schema" prints its JSON Schema, "sluice config check" validates it.
 # Durations are written 500ms, 15s, 10m, 24h; sizes 512KB, 25MB. Secrets are references: env:NAME or file:PATH.
 
@@ -30,7 +43,7 @@ ${providers}# models:                         # extends or overrides the built-i
 #   whisper-1: { provider: vendor_b, kind: transcription, tokens_per_second: 10, price: { input: 10, output: 0 } }
 #   tts-1: { provider: vendor_b, kind: speech, tokens_per_character: 1, price: { input: 15, output: 0 } }
 
-aliases: { auto: vendorA-opus-4-8 }
+${aliases.includes('MODEL') ? '# ' : ''}aliases: ${aliases}
 # fallbacks: { vendorA-opus-4-8: [vendorB-5.5] }   # tried when the provider of the first fails
 
 rate: { khr_per_usd: 4100 }

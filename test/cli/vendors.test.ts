@@ -31,6 +31,14 @@ describe('config init --preset', () => {
       const { code, out, err } = await type('config', 'check')
       expect([code, err.includes('found')]).toEqual([0, false])
       for (const name of names.split(',')) expect(out).toContain(name)
+      // With its credential it is served, and `auto` leads to a model of it; without, that alone is missing.
+      const presets = PRESETS.filter(({ name }) => names.split(',').includes(name))
+      for (const { env, baseUrl } of presets) {
+        for (const variable of [...env.credential.slice(0, 1), ...(baseUrl.match(/[A-Z_]{2,}/g) ?? [])])
+          terminal.env[variable] = 'eu-west-1'
+      }
+      expect(err).not.toContain('no provider is configured')
+      expect((await type('config', 'check')).err).not.toContain('auto is')
     },
   )
 

@@ -32,7 +32,7 @@ export const configCheck = command({
       return EXIT.usage
     }
     const { config } = loaded
-    const warnings = [...config.warnings, ...(args.ask ? startWarnings(config) : [])]
+    const warnings = [...config.warnings, ...startWarnings(config)]
     const accounts = chosenAccounts(config, args.account)
     if (!args.json) {
       for (const warning of warnings) io.err(`warning: ${warning}`)

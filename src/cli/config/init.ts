@@ -11,12 +11,18 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, printJson, usageError } from '../io.ts'
 
+const PRESET_NAMES = PRESETS.map(({ name }) => name)
+
 export const configInit = command({
   name: 'init',
   summary: 'Write a commented sluice.yaml',
   args: {
     file: { type: 'positional', description: 'File to write', default: 'sluice.yaml', required: false },
-    preset: { type: 'string', valueHint: 'A,B', description: 'Vendors and servers it is to name (docs/providers.md)' },
+    preset: {
+      type: 'string',
+      valueHint: 'A,B',
+      description: `Vendors and servers it is to name, of ${PRESET_NAMES.join(', ')}`,
+    },
     force: { type: 'boolean', description: 'Overwrite an existing file' },
     ...JSON_FLAG,
   },
@@ -40,8 +46,7 @@ const presetsOf = (names: string | undefined): Preset[] =>
   [...new Set(names?.split(',').map((name) => name.trim()))].map((name) => {
     const preset = presetNamed(name)
     if (preset !== undefined) return preset
-    const known = PRESETS.map((one) => one.name)
-    const near = nearest(name, known)
+    const near = nearest(name, PRESET_NAMES)
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
-    throw usageError(`--preset: found "${name}", allowed: ${known.join(', ')}${hint}`)
+    throw usageError(`--preset: found "${name}", allowed: ${PRESET_NAMES.join(', ')}${hint}`)
   })
