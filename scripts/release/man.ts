@@ -1,14 +1,17 @@
 // The manual page, of the same tree of commands as the help.
 
 import type { ArgDef } from 'citty'
-import type { Command } from '../../src/cli/command.ts'
+import { type Command, commandsIn } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/run.ts'
 
 const VARIABLES: readonly (readonly [string, string])[] = [
   ['SLUICE_CONFIG', 'The configuration file, as --config names it.'],
-  ['SLUICE_HOST, SLUICE_PORT', 'Where to listen, as --host and --port say.'],
+  ['SLUICE_HOST, SLUICE_PORT, SLUICE_WORKERS', 'As --host, --port and --workers of serve say.'],
   ['SLUICE_DATA', 'The data directory, as --data names it.'],
-  ['SLUICE_SERVER, SLUICE_TOKEN', 'The server that keys, usage, models and accounts ask, and an admin token for it.'],
+  ['SLUICE_STORE, SLUICE_LIMITS_STORE', 'As store and limits_store of the configuration say.'],
+  ['SLUICE_KEY', 'What seals credentials that are added at run time, in place of a file in the data directory.'],
+  ['SLUICE_SERVER, SLUICE_TOKEN', 'The server that a command asks, and an admin token for it.'],
+  ['SLUICE_API_KEY', 'The key that connect writes.'],
 ]
 
 /** Roff for a section 1 page. */
@@ -22,11 +25,7 @@ export const manual = (version: string): string =>
     '.I COMMAND',
     '[arguments] [flags]',
     '.SH COMMANDS',
-    ...COMMANDS.flatMap((entry) =>
-      'commands' in entry
-        ? entry.commands.flatMap((command) => section(`${entry.name} ${command.name}`, command))
-        : section(entry.name, entry),
-    ),
+    ...commandsIn(COMMANDS).flatMap(({ path, command }) => section(path, command)),
     '.SH ENVIRONMENT',
     ...VARIABLES.flatMap(([name, does]) => ['.TP', `.B ${escaped(name)}`, escaped(does)]),
     '.SH EXIT STATUS',

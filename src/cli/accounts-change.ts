@@ -36,7 +36,7 @@ export const accountsAdd = command({
     preset: {
       type: 'positional',
       required: false,
-      description: 'The vendor or server, as docs/providers.md lists them',
+      description: 'The vendor or server, of those that "sluice config init --help" names',
     },
     provider: { type: 'string', valueHint: 'ID', description: "The provider it is of (default: the preset's own)" },
     name: { type: 'string', valueHint: 'NAME', description: 'Its name (default main)' },

@@ -11,7 +11,7 @@ import { columns, grouped } from './table.ts'
 
 export const accounts = command({
   name: 'accounts',
-  summary: "Health of the providers' accounts in a running server",
+  summary: 'Health of the accounts',
   args: {
     ...SERVER_FLAGS,
     server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
@@ -23,7 +23,7 @@ export const accounts = command({
     const address = serverAddress(args, io)
     if (address === undefined) {
       throw usageError(
-        'Only a running server knows the health of its accounts: give its address with --server URL or SLUICE_SERVER.',
+        'Only a running server knows the health of its accounts: give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).',
       )
     }
     const { remoteAccounts } = await import('./remote.ts')

@@ -16,7 +16,9 @@ const FLAGS = {
 const addressIn = (args: { server?: string | undefined; token?: string | undefined }, io: Io): ServerAddress => {
   const address = serverAddress(args, io)
   if (address !== undefined) return address
-  throw usageError('Only a running server sends alerts: give its address with --server URL or SLUICE_SERVER.')
+  throw usageError(
+    'Only a running server sends alerts: give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).',
+  )
 }
 
 const test = command({

@@ -19,6 +19,14 @@ export type Command = {
 /** Commands under one name: `keys create`, `keys list`. */
 export type Group = { name: string; summary: string; commands: Command[] }
 
+/** Every command by its whole name: `serve`, `keys create`, `models`, `models fetch`. */
+export const commandsIn = (entries: readonly (Command | Group)[]): { path: string; command: Command }[] =>
+  entries.flatMap((entry) => {
+    const below = 'commands' in entry ? entry.commands : (entry.below ?? [])
+    const named = below.map((command) => ({ path: `${entry.name} ${command.name}`, command }))
+    return 'commands' in entry ? named : [{ path: entry.name, command: entry }, ...named]
+  })
+
 type CommandOptions<A extends ArgsDef> = {
   name: string
   summary: string

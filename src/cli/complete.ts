@@ -3,7 +3,7 @@
 
 import { RootCommand } from '@bomb.sh/tab'
 import type { ArgDef } from 'citty'
-import type { Command, Group } from './command.ts'
+import { type Command, commandsIn, type Group } from './command.ts'
 import { EXIT, type Io, usageError } from './io.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
@@ -31,7 +31,13 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
   const root = new RootCommand()
   const last = words.at(-2) ?? ''
   let files = false
-  for (const { path, summary, args } of commandsIn(entries)) {
+  // Groups too, so that their names are completed.
+  const named = entries.flatMap((entry) => [
+    ...('commands' in entry ? [{ path: entry.name, command: { summary: entry.summary, args: {} } }] : []),
+    ...commandsIn([entry]),
+  ])
+  for (const { path, command: known } of named) {
+    const { summary, args } = known
     const command = root.command(path, summary)
     for (const [name, arg] of Object.entries(args)) {
       const description = arg.description ?? ''
@@ -46,20 +52,6 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
   for (const line of said(() => root.parse(words))) io.out(line === NO_FILES && files ? FILES : line)
   return EXIT.ok
 }
-
-/** Groups too, so that their names are completed. */
-const commandsIn = (entries: (Command | Group)[]): { path: string; summary: string; args: Command['args'] }[] =>
-  entries.flatMap((entry) =>
-    'commands' in entry
-      ? [
-          { path: entry.name, summary: entry.summary, args: {} },
-          ...entry.commands.map(({ name, summary, args }) => ({ path: `${entry.name} ${name}`, summary, args })),
-        ]
-      : [
-          { path: entry.name, summary: entry.summary, args: entry.args },
-          ...(entry.below ?? []).map(({ name, summary, args }) => ({ path: `${entry.name} ${name}`, summary, args })),
-        ],
-  )
 
 const valuesOf = (arg: ArgDef): readonly string[] => (arg.type === 'enum' ? (arg.options ?? []) : [])
 

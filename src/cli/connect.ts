@@ -16,7 +16,7 @@ import { columns } from './table.ts'
 
 export const connect = command({
   name: 'connect',
-  summary: 'Write the configuration of a coding agent or another client for this gateway',
+  summary: "Write a coding agent's own configuration for this gateway",
   args: {
     client: {
       type: 'positional',
@@ -81,7 +81,9 @@ const clientOf = (name: string | undefined): Client => {
   if (found !== undefined) return found
   const near = nearest(name, names)
   throw usageError(
-    `There is no client "${name}" here; ${near === undefined ? `allowed: ${names.join(', ')}` : `did you mean "${near}"?`}`,
+    near === undefined
+      ? `There is no client "${name}" here, but perhaps a guide at /docs of the gateway; allowed: ${names.join(', ')}`
+      : `There is no client "${name}" here; did you mean "${near}"?`,
   )
 }
 

@@ -6,26 +6,27 @@ import { columns } from './table.ts'
 
 type Entry = Command | Group
 
-/** The whole tool. */
-export const rootHelp = (entries: Entry[]): string => {
-  const lines = entries.flatMap((entry) =>
-    'commands' in entry
-      ? entry.commands.map((command) => [`${entry.name} ${command.name}`, command.summary])
-      : [
-          [entry.name, entry.summary],
-          ...(entry.below ?? []).map(({ name, summary }) => [`${entry.name} ${name}`, summary]),
-        ],
-  )
-  return [
+/** The whole tool, on one screen: what is below a command is named beside it. */
+export const rootHelp = (entries: Entry[]): string =>
+  [
     'sluice: an LLM gateway in one file.',
     '',
     'Usage: sluice COMMAND [arguments] [flags]',
     '',
     'Commands:',
-    ...columns(lines, '  '),
+    ...columns(
+      entries.map((entry) => [entry.name, entry.summary + namesBelow(entry)]),
+      '  ',
+    ),
     '',
-    '"sluice COMMAND --help" shows a command\'s flags. Exit codes: 0 success, 1 failure, 2 wrong usage or configuration.',
+    'More: sluice COMMAND --help. Exit codes: 0 success, 1 failure, 2 wrong usage.',
   ].join('\n')
+
+const namesBelow = (entry: Entry): string => {
+  const below = 'commands' in entry ? entry.commands : (entry.below ?? [])
+  const names = below.map(({ name }) => name).join(', ')
+  if (names === '') return ''
+  return 'commands' in entry ? `: ${names}` : `; also ${names}`
 }
 
 export const groupHelp = (group: Group): string =>

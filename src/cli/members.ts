@@ -46,7 +46,13 @@ export const membersInvite = command({
   summary: 'Make a one-time link by which somebody becomes a member',
   args: {
     name: NAME,
-    role: { type: 'enum', options: ['member', 'admin'], description: 'member or admin', default: 'member' },
+    role: {
+      type: 'enum',
+      options: ['member', 'admin'],
+      valueHint: 'ROLE',
+      description: 'member or admin',
+      default: 'member',
+    },
     url: {
       type: 'string',
       valueHint: 'URL',

@@ -13,7 +13,7 @@ type Place = { folder: string } | { url: string }
 
 export const migrate = command({
   name: 'migrate',
-  summary: 'Move all data from SQLite to PostgreSQL, or back; every server must be stopped',
+  summary: 'Move all data between SQLite and PostgreSQL; no server may run',
   args: {
     from: {
       type: 'string',

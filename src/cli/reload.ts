@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000
 
 export const reload = command({
   name: 'reload',
-  summary: 'Have the server here read its configuration again, and say what came of it',
+  summary: 'Have the server here read its configuration again',
   args: { ...DATA_FLAGS, ...JSON_FLAG },
   examples: ['sluice reload --config /etc/sluice.yaml'],
   run: async (args, io) => {

@@ -41,7 +41,7 @@ export const COMMANDS: (Command | Group)[] = [
   demo,
   {
     name: 'keys',
-    summary: 'Create and change client keys',
+    summary: 'Keys of clients',
     commands: [keysCreate, keysList, keysShow, keysUpdate, keysRevoke, keysRotate],
   },
   connect,
@@ -51,20 +51,20 @@ export const COMMANDS: (Command | Group)[] = [
   alerts,
   {
     name: 'members',
-    summary: 'Those who may sign in to the dashboard',
+    summary: 'Who may sign in to the dashboard',
     commands: [membersList, membersInvite, membersBudget, membersRemove],
   },
   {
     name: 'teams',
-    summary: 'Groups of members, and what each may use',
+    summary: 'Groups of members',
     commands: [teamsList, teamsCreate, teamsAdd, teamsLeave, teamsBudget, teamsRemove],
   },
   budget,
   { name: 'sessions', summary: 'Who is signed in to the dashboard', commands: [sessionsList, sessionsEnd] },
-  { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
+  { name: 'admin', summary: 'A way back into the dashboard', commands: [adminResetLink] },
   {
     name: 'config',
-    summary: 'The configuration file, and what stands beside it',
+    summary: 'The configuration',
     commands: [configCheck, configSchema, configInit, configSet, configUnset, configEntries],
   },
   backup,
@@ -90,8 +90,9 @@ export const run = async (words: string[], io: Io): Promise<number> => {
 
 const dispatch = async ([first, ...rest]: string[], io: Io): Promise<number> => {
   if (first === undefined || isHelp(first) || first === 'help') return help(rest, io)
-  if (first.startsWith('-') && first !== '--version' && first !== '-v') throw usageError(flagsFirst(first))
-  const entry = find(COMMANDS, first === '--version' || first === '-v' ? 'version' : first, 'sluice')
+  const isVersion = ['--version', '-v', '-V'].includes(first)
+  if (first.startsWith('-') && !isVersion) throw usageError(flagsFirst(first))
+  const entry = find(COMMANDS, isVersion ? 'version' : first, 'sluice')
   const [second, ...words] = rest
   if (!('commands' in entry)) {
     const below = entry.below?.find(({ name }) => name === second)
@@ -136,9 +137,12 @@ const find = <T extends { name: string }>(entries: T[], name: string, path: stri
   throw usageError(`Unknown command "${path} ${name}". ${hint}`)
 }
 
-/** Most flags are of a server. */
-const flagsFirst = (flag: string): string =>
-  `A command comes before its flags: "sluice serve ${flag}" runs the gateway, and "sluice help" lists the others.`
+const flagsFirst = (word: string): string => {
+  const [flag = ''] = word.split('=')
+  return flag.replace(/^--/, '') in serve.args
+    ? `A command comes before its flags: "sluice serve ${flag}" runs the gateway, and "sluice help" lists the others.`
+    : `Unknown flag ${flag}; "sluice help" lists the commands, which come before their flags.`
+}
 
 const listed = (entries: { name: string }[], path: string): string =>
   `"${path}" takes: ${entries.map(({ name }) => name).join(', ')}.`

@@ -18,7 +18,7 @@ import { columns, grouped, inert, khr, usd } from './table.ts'
 
 export const usage = command({
   name: 'usage',
-  summary: 'Tokens and cost, by model, key, member, team, account, provider, tag or day',
+  summary: 'Tokens and cost by model, key, member, team, account, tag or day',
   args: {
     key: { type: 'string', valueHint: 'KEY', description: 'Only this key, by its id or label' },
     since: {

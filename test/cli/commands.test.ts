@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandsIn } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/run.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
@@ -16,11 +17,7 @@ beforeEach(() => {
 afterEach(() => terminal.close())
 const type = (...words: string[]) => terminal.type(...words)
 
-const PATHS = COMMANDS.flatMap((entry) =>
-  'commands' in entry
-    ? entry.commands.map((command) => `${entry.name} ${command.name}`)
-    : [entry.name, ...(entry.below ?? []).map((command) => `${entry.name} ${command.name}`)],
-)
+const PATHS = commandsIn(COMMANDS).map(({ path }) => path)
 
 const GROUPS = COMMANDS.flatMap((entry) => ('commands' in entry ? [entry.name] : []))
 
@@ -29,6 +26,17 @@ describe('help', () => {
     const { code, out } = await type('--help')
     expect(code).toBe(0)
     expect(out).toMatchSnapshot()
+  })
+
+  test('of the whole tool fits a screen and names every command', async () => {
+    const { out } = await type('--help')
+    const lines = out.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(30)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    for (const path of PATHS) {
+      const [name, below = ''] = path.split(' ')
+      expect(out).toMatch(new RegExp(`^  ${name} .*${below}`, 'm'))
+    }
   })
 
   test.each([...PATHS, ...GROUPS])('of "%s" is the golden text, asked either way', async (words) => {
@@ -61,8 +69,13 @@ test.each([
   [['models', '--data', 'a', '--json', '--data=b'], '--data is given twice; give it once.'],
   [['serve', 'now'], 'Unexpected argument "now".'],
   [['serve', '9000'], 'Unexpected argument "9000". Did you mean --port 9000?'],
+  [['--prot', '9000'], 'Unknown flag --prot; "sluice help" lists the commands, which come before their flags.'],
   [['--port', '9000'], 'A command comes before its flags: "sluice serve --port" runs the gateway'],
   [['config', 'check', 'my.yaml'], 'Unexpected argument "my.yaml". Did you mean --config my.yaml?'],
+  [
+    ['connect', 'cursor'],
+    'There is no client "cursor" here, but perhaps a guide at /docs of the gateway; allowed: claude-code,',
+  ],
   [['connect', 'claude'], 'There is no client "claude" here; did you mean "claude-code"?'],
   [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, member, team, account, provider, tag, day.'],
   [['usage', '--csv', '--json'], '--csv and --json cannot be used together.'],
@@ -125,9 +138,9 @@ describe('models', () => {
 
 describe('config', () => {
   const ENV = {
-    VENDOR_A_BASE_URL: 'http://a.test',
+    VENDOR_A_BASE_URL: 'http://a.localhost',
     VENDOR_A_API_KEY: 'secret-of-a',
-    VENDOR_B_BASE_URL: 'http://b.test/v1',
+    VENDOR_B_BASE_URL: 'http://b.localhost/v1',
     VENDOR_B_API_KEY: 'secret-of-b',
   }
 
@@ -139,7 +152,7 @@ describe('config', () => {
     Object.assign(terminal.env, ENV)
     const after = await type('config', 'check')
     expect(after).toMatchObject({ code: 0, err: '' })
-    expect(after.out).toContain('main at http://a.test')
+    expect(after.out).toContain('main at http://a.localhost')
     expect(after.out).not.toContain('secret')
   })
 
@@ -177,6 +190,22 @@ describe('config', () => {
         { source: 'sluice.yaml', path: 'limits.rpm', message: 'found "fast", allowed: a whole number of 0 or more' },
       ],
     })
+  })
+
+  test.each([
+    [{ ...ENV, VENDOR_A_BASE_URL: 'http://a.test' }, 'a.test would be sent the neutral id'],
+    [
+      { VENDOR_B_BASE_URL: 'http://b.localhost/v1', VENDOR_B_API_KEY: 'k' },
+      'auto is vendorA-opus-4-8, and vendor_a is not',
+    ],
+    [{ ...ENV, VENDOR_B_BASE_URL: 'http://127.0.0.1:8080/v1' }, "its base URL is this gateway's own address"],
+  ])('check warns of what a start would warn of: %j', async (env, sentence) => {
+    Object.assign(terminal.env, env)
+    const told = await type('config', 'check')
+    expect(told).toMatchObject({ code: 0, err: expect.stringContaining(sentence) })
+    expect(JSON.parse((await type('config', 'check', '--json')).out).warnings).toContainEqual(
+      expect.stringContaining(sentence),
+    )
   })
 
   test('check warns of a secret in the file without showing it', async () => {

@@ -287,7 +287,7 @@ describe('accounts', () => {
   test('without a server say where health is known', async () => {
     expect(await terminal.type('accounts')).toEqual({
       ...{ code: 2, out: '' },
-      err: 'Only a running server knows the health of its accounts: give its address with --server URL or SLUICE_SERVER.',
+      err: 'Only a running server knows the health of its accounts: give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).',
     })
   })
 })

@@ -11,6 +11,7 @@ import { manual } from '../../scripts/release/man.ts'
 import { PACKAGE, writeMainPackage, writePlatformPackage } from '../../scripts/release/npm.ts'
 import { billOfMaterials } from '../../scripts/release/sbom.ts'
 import { TARGETS } from '../../scripts/release/targets.ts'
+import { commandsIn } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/run.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -48,14 +49,12 @@ test('a zip is the same each time, in every time zone', () => {
 
 test('the manual has every command and every flag', () => {
   const page = manual('1.2.3')
-  for (const entry of COMMANDS) {
-    for (const { name, args } of 'commands' in entry ? entry.commands : [entry]) {
-      const path = 'commands' in entry ? `${entry.name} ${name}` : name
-      const [, section = ''] = page.split(`\n.SS sluice ${path.replaceAll('-', '\\-')}\n`)
-      for (const [flag, { type }] of Object.entries(args)) {
-        const word = type === 'positional' ? flag.toUpperCase() : `\\-\\-${flag.replaceAll('-', '\\-')}`
-        expect(section.split('\n.SS ')[0]).toContain(`.B ${word}`)
-      }
+  for (const { path, command } of commandsIn(COMMANDS)) {
+    const [, section] = page.split(`\n.SS sluice ${path.replaceAll('-', '\\-')}\n`)
+    expect([path, section]).toEqual([path, expect.any(String)])
+    for (const [flag, { type }] of Object.entries(command.args)) {
+      const word = type === 'positional' ? flag.toUpperCase() : `\\-\\-${flag.replaceAll('-', '\\-')}`
+      expect(section?.split('\n.SS ')[0]).toContain(`.B ${word}`)
     }
   }
   expect(page.split('\n').filter((line) => /^['.](?!TH|SH|SS|TP|B |I |PP|nf|fi)/.test(line))).toEqual([])
