@@ -42,7 +42,7 @@ describePage(
           await page.getByText('Copy the key now').waitFor()
           const secret = (await page.locator('.secret code').textContent()) ?? ''
           expect(await page.locator('.snippet pre').first().textContent()).toBe(
-            `SLUICE_API_KEY=${secret} sluice connect claude-code --server ${gateway.url}`,
+            `sluice connect claude-code --server ${gateway.url}`,
           )
           expect(await faults(page)).toEqual([])
           // Only vendor_b is there: auto leads to it.

@@ -119,8 +119,8 @@ const Connect = ({ made, model }: { made: KeyWithSecret; model: string }) => (
   <div class="stack">
     <Notice tone="good">Copy the key now. It is shown this once and cannot be read again.</Notice>
     <Secret text={made.secret} label="Secret" />
-    <p>A coding agent is connected by one command, where sluice is installed:</p>
-    <Snippet text={connectLine(made.secret)} />
+    <p>A coding agent is connected by one command, where sluice is installed. It asks for the key:</p>
+    <Snippet text={`sluice connect claude-code --server ${API_ORIGIN}`} />
     <p>Or by hand:</p>
     <Snippets of={TEXT_SNIPPETS} origin={API_ORIGIN} secret={made.secret} model={model} keyId={made.key.id} />
     <div class="row end">
@@ -133,6 +133,3 @@ const Connect = ({ made, model }: { made: KeyWithSecret; model: string }) => (
     </div>
   </div>
 )
-
-const connectLine = (secret: string): string =>
-  `SLUICE_API_KEY=${secret} sluice connect claude-code --server ${API_ORIGIN}`

@@ -93,7 +93,7 @@ const Agents = ({ keyId, origin, secret }: SnippetInput & { keyId: string }) => 
 
 const textOf = ({ name, files, start }: ConnectedClient, origin: string, secret: string): string =>
   [
-    `# in one command, where sluice is installed\nSLUICE_API_KEY=${secret} sluice connect ${name} --server ${origin}`,
+    `# in one command, where sluice is installed; it asks for the key\nsluice connect ${name} --server ${origin}`,
     ...files.map(({ shown, text }) => `# or by hand: ${shown}\n${text.replaceAll('YOUR_KEY', secret)}`),
     `# then\n${start}`,
   ].join('\n\n')
