@@ -133,13 +133,17 @@ const show = async (client: Client, setup: Setup, io: Io): Promise<number> => {
 
 const HIDDEN = 'sk-sl-…'
 
+const UNDONE = {
+  back: 'as it was before',
+  gone: 'gone, as there was none before',
+  changed: 'changed since then; only what connect wrote is gone',
+}
+
 const takeBack = async (client: Client, home: Home, io: Io): Promise<number> => {
   const { undo } = await import('../clients/files.ts')
   const undone = undo(client, home)
   if (undone === undefined) throw failure(`Nothing is kept of ${client.title}: it was not connected from here.`)
-  for (const { path, whole } of undone) {
-    io.out(`${path}: ${whole ? 'as it was before' : 'changed since then; only what connect wrote is gone'}`)
-  }
+  for (const { path, how } of undone) io.out(`${path}: ${UNDONE[how]}`)
   return EXIT.ok
 }
 

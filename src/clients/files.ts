@@ -107,8 +107,8 @@ export const write = (client: Client, plans: readonly Plan[], home: Home): void 
   }
 }
 
-/** `whole`: what was there is there again, byte for byte; else the owner's later changes were left in it. */
-export type Undone = { path: string; whole: boolean }
+/** `back`: what was there is there again, byte for byte; `gone`: nothing was; `changed`: its owner's later changes stay. */
+export type Undone = { path: string; how: 'back' | 'gone' | 'changed' }
 
 /** Puts back what was there. Undefined where nothing is kept. Throws a Refused. */
 export const undo = (client: Client, home: Home): Undone[] | undefined => {
@@ -131,7 +131,10 @@ export const undo = (client: Client, home: Home): Undone[] | undefined => {
     if (kept.made !== undefined) removeEmpty(dirname(kept.path), kept.made)
   }
   rmSync(folder, { recursive: true, force: true })
-  return ready.map(({ kept, whole }) => ({ path: kept.path, whole }))
+  return ready.map(({ kept: { path }, whole, text }) => ({
+    path,
+    how: whole ? (text === undefined ? 'gone' : 'back') : 'changed',
+  }))
 }
 
 const RECORD = 'record.json'

@@ -142,7 +142,7 @@ test('a link that leads nowhere yet stays one, and its file is made where it lea
   symlinkSync('../dotfiles/config.toml', at(CODEX))
   await type('codex')
   expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toContain('sluice')
-  await type('codex', '--undo')
+  expect((await type('codex', '--undo')).out).toContain('gone, as there was none before')
   expect([readlinkSync(at(CODEX)), readdirSync(at('dotfiles'))]).toEqual(['../dotfiles/config.toml', []])
 })
 
