@@ -75,7 +75,7 @@ export const planned = (client: Client, setup: Setup, home: Home): Plan[] => {
   })
 }
 
-/** Writes what was planned; the bytes that were there are kept first. */
+/** Writes what was planned; the bytes that were there are kept first. Throws a Refused. */
 export const write = (client: Client, plans: readonly Plan[], home: Home): void => {
   const folder = keptIn(home, client)
   const known = recordIn(folder)
@@ -99,12 +99,24 @@ export const write = (client: Client, plans: readonly Plan[], home: Home): void 
     return { ...keep, copy, mode: earlier?.mode ?? statSync(path).mode & 0o777 }
   })
   replace(join(folder, RECORD), JSON.stringify(record), 0o600)
-  for (const { path, before, after, secret } of plans) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
-    if (before !== after) replace(path, after, secret ? 0o600 : mode)
-    else if (secret) chmodSync(path, 0o600)
+  for (const [index, plan] of plans.entries()) {
+    try {
+      put(plan)
+    } catch (error) {
+      // Of what was not written nothing is to be undone.
+      if (index === 0 && known.length > 0) replace(join(folder, RECORD), JSON.stringify(known), 0o600)
+      else if (index === 0) rmSync(folder, { recursive: true, force: true })
+      const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+      throw new Refused(`${plan.path} cannot be written${code}: let this user write it and its folder.`)
+    }
   }
+}
+
+const put = ({ path, before, after, secret }: Plan): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
+  if (before !== after) replace(path, after, secret ? 0o600 : mode)
+  else if (secret) chmodSync(path, 0o600)
 }
 
 /** `back`: what was there is there again, byte for byte; `gone`: nothing was; `changed`: its owner's later changes stay. */

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -144,6 +145,26 @@ test('a link that leads nowhere yet stays one, and its file is made where it lea
   expect(readFileSync(at('dotfiles/config.toml'), 'utf8')).toContain('sluice')
   expect((await type('codex', '--undo')).out).toContain('gone, as there was none before')
   expect([readlinkSync(at(CODEX)), readdirSync(at('dotfiles'))]).toEqual(['../dotfiles/config.toml', []])
+})
+
+test('a file that cannot be written is told of, and what was connected before can be undone still', async () => {
+  const stale = async (after: () => Promise<unknown>) => {
+    mkdirSync(at(`${CODEX}.${process.pid}.tmp`))
+    expect(await type('codex', '--model', 'vendorA-sonnet-5')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /config\.toml cannot be written \(\w*EISDIR\): let this user write it and its folder\.$/,
+      ),
+    })
+    rmdirSync(at(`${CODEX}.${process.pid}.tmp`))
+    await after()
+  }
+  put(CODEX, MINE)
+  await stale(async () => expect((await type('codex', '--undo')).err).toContain('Nothing is kept of'))
+  expect(readFileSync(at(CODEX), 'utf8')).toBe(MINE)
+  await type('codex')
+  await stale(async () => expect((await type('codex', '--undo')).out).toContain('as it was before'))
+  expect(readFileSync(at(CODEX), 'utf8')).toBe(MINE)
 })
 
 test.each([
