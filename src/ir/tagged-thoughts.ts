@@ -225,5 +225,13 @@ const behind = (chars: number, logprobs: Logprob[]): Logprob[] => {
   })
 }
 
+/** What stands behind the thought that a text begins with, if it does. */
+export const behindThought = (text: string): string => {
+  const from = text.trimStart()
+  const tag = TAGS.find(({ opens }) => from.startsWith(opens))
+  const end = tag === undefined ? -1 : from.indexOf(tag.closes)
+  return tag === undefined || end === -1 ? text : from.slice(end + tag.closes.length)
+}
+
 /** As templates write one. */
 export const inTags = (thought: string): string => `${TAGS[0].opens}\n${thought}\n${TAGS[0].closes}\n\n`

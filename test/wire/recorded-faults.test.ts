@@ -127,9 +127,10 @@ describe.each(pairs)('a client of %s reads a stream of %s', (client, vendor) => 
         for (const event of FAILURES[vendor]) require(`a failure before frame ${at}`, () => false, put(frameOf(event)))
         require(`frame ${at} twice`, ({ texts, calls }) =>
           texts.length >= due.texts.length && calls.length >= due.calls.length, put(frame))
-        // Only this wire says at the end what a call was: its client would carry out another.
+        // Only this wire says at its end what it has streamed. One recording says more there, without the piece that differs.
         if (vendor === 'responses' && client !== vendor && at > 1 && at < frames.length - 1)
-          require(`without frame ${at}`, (got) => Bun.deepEquals(got.calls, due.calls), utf8.encode(
+          require(`without frame ${at}`, ({ texts, ...got }) =>
+            texts.length >= due.texts.length && isWhole({ ...got, texts: due.texts }), utf8.encode(
             frames.toSpliced(at, 1).join(''),
           ))
       })

@@ -3,6 +3,7 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { behindThought } from '../../ir/tagged-thoughts.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { toolHeard } from '../tools/heard.ts'
@@ -20,6 +21,7 @@ type Content = {
   part: number | undefined
   kind: 'text' | 'refusal'
   text: string
+  pieces: string[]
   citations: number
   state: 'waiting' | 'open' | 'over'
 }
@@ -80,7 +82,7 @@ export type ItemReader = {
   readonly refused: boolean
 }
 
-/** `answerId`: for making ids of calls that have none. `lost`: a call was told without pieces of it that have not come. */
+/** `answerId`: for making ids of calls that have none. `lost`: something was told without pieces of it that have not come. */
 type Hears = { emit(event: ChatEvent): void; answerId(): string; lost(): void }
 
 export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemReader => {
@@ -155,7 +157,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const owner = message(at)
     const known = owner?.contents.get(index)
     if (owner === undefined || known !== undefined) return known
-    const made: Content = { at, part: undefined, kind, text: '', citations: 0, state: 'waiting' }
+    const made: Content = { at, part: undefined, kind, text: '', pieces: [], citations: 0, state: 'waiting' }
     owner.contents.set(index, made)
     owner.untold.add(made)
     if (kind === 'refusal') refused = true
@@ -185,6 +187,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (text === '' && decoded.length === 0) return
     const part = openContent(target)
     target.text += text
+    target.pieces.push(text)
     if (kind === 'refusal') emit({ type: 'refusal-delta', part, text })
     else if (decoded.length === 0) emit({ type: 'text-delta', part, text })
     else emit({ type: 'text-delta', part, text, logprobs: decoded })
@@ -195,7 +198,9 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (target === undefined) return
     addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
     const owner = message(target.at)
-    if (owner?.untold.delete(target)) owner.told.set(target.text, target)
+    if (!owner?.untold.delete(target)) return
+    owner.told.set(target.text, target)
+    if (lacksText(target, text)) lost()
   }
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
@@ -203,10 +208,11 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (target?.state === 'over') tellCitations(target, whole)
     if (target === undefined || target.state === 'over') return
     const owner = message(target.at)
-    const rest = unstreamed(whole === undefined ? '' : wholeText(whole), target.text)
+    const text = whole === undefined ? '' : wholeText(whole)
+    const rest = unstreamed(text, target.text)
     if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
     if (target.part === undefined) openContent(target)
-    owner?.untold.delete(target)
+    if (owner?.untold.delete(target) && lacksText(target, text)) lost()
     owner?.told.delete(target.text)
     if (target.state !== 'open') {
       target.state = 'over'
@@ -281,7 +287,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (item !== undefined) {
       const whole = call.custom ? asText(item.input) : argumentsText(item.arguments)
       feed(call, unstreamed(whole, call.text))
-      if (lacksPieces(call.text, whole)) lost()
+      if (lacksLetters(call.text, whole)) lost()
     }
     if (call.wrapped !== undefined) {
       const { rest, cut } = call.wrapped.end()
@@ -326,6 +332,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const passed = item.part === undefined && !item.interrupted ? undefined : item.full ? 'full' : 'summary'
     const decoded = whole === undefined ? undefined : decodeReasoning(whole, passed)
     const rest = decoded === undefined ? '' : unstreamed(decoded.text, item.text)
+    if (decoded !== undefined && lacksLetters(item.text, decoded.text)) lost()
     // Without its text a seal is of no use.
     if (item.interrupted && item.part === undefined && rest === '') return
     const part = begunThought(at, item, decoded?.full === true)
@@ -466,8 +473,26 @@ const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type =
 const unstreamed = (whole: string, streamed: string): string =>
   whole.startsWith(streamed) ? whole.slice(streamed.length) : ''
 
+/**
+ * Whether pieces of the whole are missing in what was streamed of it, between others. Servers that write a text anew at its end
+ * change more than that, the white space around it, or put a thought before it that they have told apart.
+ */
+const lacksText = ({ text, pieces }: Content, written: string): boolean => {
+  if (written.startsWith(text)) return false
+  const whole = behindThought(written).trim()
+  if (text.trim().length >= whole.length) return false
+  let at = 0
+  return pieces.every((piece, nth) => {
+    const start = nth === 0 ? piece.trimStart() : piece
+    const told = nth === pieces.length - 1 ? start.trimEnd() : start
+    const found = whole.indexOf(told, at)
+    at = found + told.length
+    return found !== -1
+  })
+}
+
 /** Whether letters of the whole are missing in what was streamed of it. Servers that write arguments anew at their end change others. */
-const lacksPieces = (streamed: string, whole: string): boolean => {
+const lacksLetters = (streamed: string, whole: string): boolean => {
   if (whole.startsWith(streamed)) return false
   const [had, all] = [streamed.replace(/\s+/g, ''), whole.replace(/\s+/g, '')]
   if (had.length >= all.length) return false

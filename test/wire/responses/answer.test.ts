@@ -1,6 +1,7 @@
 // Encodes and decodes answers and streams of the wire, event by event; its errors and usage.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
@@ -793,6 +794,73 @@ describe('reading a stream', () => {
       const whole = completed({ output: [thought, message('hello')] })
       expect(said(begun, empty, added, why, hello, whole)).toEqual(['reasoning why so', 'text hello'])
       expect(said(begun, empty, hello, whole)).toEqual(['text hello', 'reasoning why so'])
+    })
+  })
+
+  describe('a text whose stream says at its end what it was', () => {
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+    const delta = (text: string) => ({ type: 'response.output_text.delta', ...place, delta: text })
+    const part = (text: string) => ({ type: 'output_text', text })
+    const item = (text: string) => ({ type: 'message', id: 'msg_1', role: 'assistant', content: [part(text)] })
+    /** Each says the whole text. */
+    const WITNESSES = [
+      (text: string) => ({ type: 'response.output_text.done', ...place, text }),
+      (text: string) => ({ type: 'response.content_part.done', ...place, part: part(text) }),
+      (text: string) => ({ type: 'response.output_item.done', output_index: 0, item: item(text) }),
+      (text: string) => completed({ output: [item(text)] }),
+    ]
+    /** What is told of it, or nothing where the answer breaks off. */
+    const told = (...events: unknown[]): string | undefined => {
+      const read = decode(created, ...events, completed())
+      if (read.some(({ type }) => type === 'error')) return undefined
+      return read.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
+    }
+    const pieces = fc.array(
+      fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '\ud83d\ude00', '.'), minLength: 1 }),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    )
+    const said = fc.subarray(WITNESSES, { minLength: 1 })
+
+    test('is told whole, or not as an answer, whichever piece is lost and whoever says so', () => {
+      fc.assert(
+        fc.property(pieces, fc.nat(5), said, (all, lost, witnesses) => {
+          const whole = all.join('')
+          const got = all.toSpliced(lost % all.length, 1)
+          const read = told(...got.map(delta), ...witnesses.map((witness) => witness(whole)))
+          expect([undefined, whole.trim()]).toContain(read?.trim())
+          expect(told(...all.map(delta), ...witnesses.map((witness) => witness(whole)))).toBe(whole)
+        }),
+      )
+    })
+
+    test.each<[string, string[], string]>([
+      ['in other letters', ['So it', ' is.'], 'So it was.'],
+      ['in other letters that hold the pieces of most', ['One ', 'two', '.'], 'One, two and three.'],
+      ['without the space around it', ['\n\nSo ', 'it is.\n'], 'So it is.'],
+      ['with space around it', ['So ', 'it is.'], '\n So it is.\n'],
+      ['with the thought before it', ['So ', 'it is.'], '<think>\nIs it?\n</think>\n\nSo it is.'],
+      ['without marks of its own', ['See [1]', ' there.'], 'See there.'],
+      ['not at all', ['So ', 'it is.'], ''],
+    ])('and is written anew there, %s, stays as it was told', (_, streamed, whole) => {
+      for (const witness of WITNESSES)
+        expect(told(...streamed.map(delta), witness(whole))).toStartWith(streamed.join(''))
+    })
+
+    test('breaks off within a thought, too, of which a piece is lost', () => {
+      const thought = (text: string) => ({ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text }] })
+      const think = (text: string) => ({
+        type: 'response.reasoning_summary_text.delta',
+        ...{ item_id: 'rs_1', output_index: 0, summary_index: 0, delta: text },
+      })
+      const ended = (text: string) => ({ type: 'response.output_item.done', output_index: 0, item: thought(text) })
+      const whole = 'One, two, three.'
+      expect(told(think('One,'), think(' two,'), ended(whole))).toBe('')
+      expect(told(think('One,'), think(' three.'), ended(whole))).toBeUndefined()
+      expect(told(think('One,'), think(' three.'), completed({ output: [thought(whole)] }))).toBeUndefined()
+      expect(told(think('One, '), think('four.'), ended(whole))).toBe('')
     })
   })
 
