@@ -105,6 +105,9 @@ describe('with the demo’s vendors', () => {
   })
 
   test.each<[string, JsonObject | string, number, string]>([
+    ['nothing to compact', { model: 'vendorA-opus-4-8', instructions: 'Be brief.' }, 400, 'invalid_request'],
+    ['a list of nothing', { model: 'vendorA-opus-4-8', input: [] }, 400, 'invalid_request'],
+    ['a trigger alone', { model: 'vendorA-opus-4-8', input: [{ type: 'compaction_trigger' }] }, 400, 'invalid_request'],
     ['no model', { input: 'x' }, 400, 'invalid_request'],
     ['an input of numbers', { model: 'vendorA-opus-4-8', input: [1] }, 400, 'invalid_request'],
     ['an unknown model', { model: 'nobody', input: 'x' }, 404, 'invalid_model'],

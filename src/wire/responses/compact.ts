@@ -2,15 +2,16 @@
 // providers that have no such thing it is made by a summary, which they are asked for as by a trigger.
 
 import { Type } from '@sinclair/typebox'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { asList, asObjects, type Json, type JsonObject } from '../../ir/json.ts'
 import { requireText } from '../../ir/whole.ts'
 import type { ChatCodec } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
+import { given } from '../read.ts'
 import { providerError } from '../refusal/failure.ts'
 import { nullable } from '../schema/nullable.ts'
-import { asksCompaction } from './compaction.ts'
+import { asksCompaction, isTrigger } from './compaction.ts'
 import { decodeError } from './error.ts'
 import { responses } from './index.ts'
 import { bareId, isMessage } from './names.ts'
@@ -41,7 +42,10 @@ export const compact: ChatCodec = {
   passEdits: (body, options, whole) => passEdits(body, { ...options, outputCap: undefined }, whole),
   isMissing: ({ noCompact }) => noCompact === true,
   needsText: () => false,
-  decodeRequest: (body) => responses.decodeRequest(triggered(body)),
+  decodeRequest(body) {
+    requireConversation(body)
+    return responses.decodeRequest(triggered(body))
+  },
   encodeResponse(answer, ask) {
     requireSummary(answer)
     const { id, created_at, output, usage } = responses.encodeResponse(answer, { ...ask, body: triggered(ask.body) })
@@ -69,6 +73,12 @@ const itemsIn = ({ input }: JsonObject): Json[] =>
 
 const triggered = (body: JsonObject): JsonObject =>
   asksCompaction(body) ? body : { ...body, input: [...itemsIn(body), { type: 'compaction_trigger' }] }
+
+/** Of nothing a model would make something up. */
+const requireConversation = (body: JsonObject): void => {
+  if (given(body.previous_response_id) || !itemsIn(body).every(isTrigger)) return
+  throw invalidRequest("'input' must be given and hold what is to be compacted.", 'input')
+}
 
 /** Its user's messages stay as they are, and are items of the answer. */
 const saidByUser = (body: JsonObject, answerId: string): JsonObject[] =>

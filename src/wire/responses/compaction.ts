@@ -17,7 +17,7 @@ const INSTRUCTION =
 
 const TAG = `${SEAL_PREFIX}compaction.`
 
-const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
+export const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
 
 /** Whether the answer must be one compaction item: the last item is a trigger. */
 export const asksCompaction = (body: JsonObject): boolean => isTrigger(asList(body.input).at(-1))
