@@ -157,6 +157,14 @@ describe('with the demo’s vendors', () => {
     expect((await client.next()).stream_id).toBe('l')
   })
 
+  test('no lane may be said by null', async () => {
+    const client = await connect(gateway)
+    client.send(create({ input: 'one', stream_id: null }))
+    const events = await client.answer()
+    expect(responseIn(events).status).toBe('completed')
+    expect(events.some((event) => 'stream_id' in event)).toBe(false)
+  })
+
   test.each<[string, string | Uint8Array<ArrayBuffer> | JsonObject, unknown[]]>([
     ['half a JSON', '{"type":"response.create"', ['error', 400, 'invalid_json']],
     ['no object', '[1]', ['error', 400, 'invalid_request']],

@@ -18,7 +18,8 @@ const MAX_LANE_CHARS = 256
 /** Throws `invalid_request`. */
 export const clientEvent = (event: unknown): ClientEvent => {
   if (!isObject(event)) throw invalidRequest('An event must be a JSON object.')
-  const { type, stream_id: lane, generate, background } = event
+  const { type, generate, background } = event
+  const lane = event.stream_id ?? undefined
   switch (type) {
     case 'response.create':
       requireLane(lane)
