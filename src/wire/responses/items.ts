@@ -481,10 +481,12 @@ const lacksText = ({ text, pieces }: Content, written: string): boolean => {
   if (written.startsWith(text)) return false
   const whole = behindThought(written).trim()
   if (text.trim().length >= whole.length) return false
+  const [first, last] = [text.length - text.trimStart().length, text.trimEnd().length]
+  let begun = 0
   let at = 0
-  return pieces.every((piece, nth) => {
-    const start = nth === 0 ? piece.trimStart() : piece
-    const told = nth === pieces.length - 1 ? start.trimEnd() : start
+  return pieces.every((piece) => {
+    const told = text.slice(Math.max(begun, first), Math.min(begun + piece.length, last))
+    begun += piece.length
     const found = whole.indexOf(told, at)
     at = found + told.length
     return found !== -1
