@@ -36,11 +36,21 @@ const MESSAGE_USAGE = {
   server_tool_use: { web_search_requests: 2, web_fetch_requests: 0, constructor_requests: 9 },
   iterations: [{ type: 'advisor_message', input_tokens: 1, output_tokens: 1 }],
 }
+/** Three searches, of which two found nothing out: no usage tells of them. */
+const FAILED: JsonObject[] = ['x', 'y', 'z'].flatMap((id, at) => [
+  { type: 'server_tool_use', id, name: 'web_search', input: { query: id } },
+  {
+    ...{ type: 'web_search_tool_result', tool_use_id: id },
+    content: at === 1 ? [] : { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' },
+  },
+])
 const MESSAGE_CALLS = { web_search: 2, code_execution: 1, mcp: 1, advisor: 1 }
 
 const ITEMS: JsonObject[] = [
   { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
   { type: 'web_search_call', id: 'ws_2', status: 'completed', action: { type: 'search', query: 'y' } },
+  { type: 'web_search_call', id: 'ws_3', status: 'completed', action: { type: 'open_page', url: 'https://a.test' } },
+  { type: 'web_search_call', id: 'ws_4', status: 'completed', action: { type: 'find_in_page', pattern: 'z' } },
   { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: '1', container_id: 'c', outputs: [] },
   { type: 'mcp_call', id: 'mcp_1', name: 'find', server_label: 's', arguments: '{}', output: 'x' },
   { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 's', tools: [] },
@@ -125,6 +135,26 @@ const ROWS: Row[] = [
         .join('')}data: [DONE]\n\n`,
     ),
     { web_search: 4 },
+  ],
+  [
+    'messages, JSON, searches that failed',
+    '/v1/messages',
+    json({ ...MESSAGE, content: FAILED, stop_reason: 'end_turn', usage: { input_tokens: 3, output_tokens: 2 } }),
+    { web_search: 1 },
+  ],
+  [
+    'messages, stream, searches that failed',
+    '/v1/messages',
+    frames(
+      { type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null, usage: { input_tokens: 3 } } },
+      ...FAILED.flatMap((content_block, index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ),
+    { web_search: 1 },
   ],
 ]
 

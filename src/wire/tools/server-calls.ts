@@ -28,6 +28,12 @@ const add = (calls: ServerToolCalls, name: string, more: number): void => {
   calls[name] = (calls[name] ?? 0) + more
 }
 
+const take = (calls: ServerToolCalls, name: string): void => {
+  const left = (calls[name] ?? 0) - 1
+  if (left > 0) calls[name] = left
+  else delete calls[name]
+}
+
 /** Members of a usage object that hold such counts, under `web_search_requests`, `web_search_calls` and the like. */
 const IN_USAGE = ['server_tool_use', 'server_side_tool_usage_details']
 const COUNTED = /^(.+?)_(?:requests|calls)$/
@@ -61,10 +67,14 @@ const OWN_CALLS = new Set([
   'tool_search_call',
 ])
 
-/** The tool that an output item of the responses wire is a call of; undefined for one that ran nothing at the vendor. */
-const toolOfItem = ({ type, environment }: JsonObject): string | undefined => {
+/** What a search does beside searching, which alone its vendor bills. */
+const LOOKS = new Set<unknown>(['open_page', 'find_in_page'])
+
+/** The tool that an output item of the responses wire is a call of; undefined for one that ran nothing that the vendor bills. */
+const toolOfItem = ({ type, environment, action }: JsonObject): string | undefined => {
   if (typeof type !== 'string' || !type.endsWith('_call') || OWN_CALLS.has(type)) return undefined
   const name = serverToolName(type.slice(0, -'_call'.length))
+  if (name === 'web_search' && isObject(action) && LOOKS.has(action.type)) return undefined
   // A shell's call names the container that it ran in.
   if (name === 'shell') return isObject(environment) && environment.type !== 'local' ? 'code_execution' : undefined
   return name
@@ -78,11 +88,16 @@ const toolOfBlock = ({ type, name }: JsonObject): string | undefined => {
   return tool === 'tool_search' ? undefined : tool
 }
 
+/** A search that found nothing out for an error is not billed. */
+const isFailedSearch = ({ type, content }: JsonObject): boolean =>
+  type === 'web_search_tool_result' && isObject(content) && content.type === 'web_search_tool_result_error'
+
 /** What an answer's items or blocks show, each given once. */
 export const countCalls = (pieces: readonly JsonObject[], calls: ServerToolCalls): ServerToolCalls => {
   for (const piece of pieces) {
     const tool = toolOfItem(piece) ?? toolOfBlock(piece)
     if (tool !== undefined) add(calls, tool, 1)
+    else if (isFailedSearch(piece) && calls.web_search !== undefined) take(calls, 'web_search')
   }
   return calls
 }
