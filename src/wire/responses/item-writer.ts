@@ -139,7 +139,8 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
         return endThought(item, undefined)
       case 'search': {
         const { waiting } = item
-        return doneItem(searchItem(item, status)) + waiting.map((one) => searched(one) + close(status)).join('')
+        const ended = doneItem(searchItem(item, status === 'completed' ? status : 'failed'))
+        return ended + waiting.map((one) => searched(one) + close(status)).join('')
       }
       case 'own': {
         const text = item.ended ? endOwn(item, status === 'incomplete') : ''

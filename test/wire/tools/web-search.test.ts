@@ -341,6 +341,14 @@ test('a search that never got a result is shown all the same', () => {
   ])
 })
 
+test('a search that a cap has ended before its result has failed', () => {
+  const { content } = parallel([0])
+  const use = asObjects(content).filter(({ type }) => type === 'server_tool_use')
+  const cut = { ...ofMessages(FOUND), stop_reason: 'max_tokens', content: use }
+  for (const { output } of [whole('messages', 'responses', cut), lastOf(streamed('messages', 'responses', cut))])
+    expect(asObjects(output).map(({ type, status }) => [type, status])).toEqual([['web_search_call', 'failed']])
+})
+
 describe('places of citations', () => {
   const annotation = (start: number, end: number) => ({
     type: 'url_citation',
