@@ -45,6 +45,7 @@ import dev.langchain4j.data.message.ToolExecutionResultMessage;
 import dev.langchain4j.data.message.UserMessage;
 import dev.langchain4j.model.anthropic.AnthropicChatModel;
 import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
+import dev.langchain4j.model.anthropic.AnthropicTokenCountEstimator;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
@@ -75,6 +76,7 @@ public final class Ask {
   private static final String GREETING = "from a demo model";
   private static final String SEES = "I can see image/png";
   private static final String TOOL_SAID = "The tool answered: sunny";
+  private static final String LANGCHAIN4J = "1.19.0";
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** A town. */
@@ -327,7 +329,7 @@ public final class Ask {
 
   private static void langchain4j(String wire, Function<String, ChatModel> made, StreamingChatModel streaming) throws Exception {
     String name = "langchain4j, " + wire;
-    String version = "1.19.0";
+    String version = LANGCHAIN4J;
     var model = made.apply(MODEL);
     var greet = ChatRequest.builder().messages(UserMessage.from(HELLO)).build();
     show(name, version, "text", () -> {
@@ -380,6 +382,11 @@ public final class Ask {
     langchain4j("messages",
         (model) -> AnthropicChatModel.builder().baseUrl(BASE + "/v1").apiKey(KEY).modelName(model).maxTokens(500).maxRetries(0).build(),
         AnthropicStreamingChatModel.builder().baseUrl(BASE + "/v1").apiKey(KEY).modelName(MODEL).maxTokens(500).build());
+    var counter = AnthropicTokenCountEstimator.builder().baseUrl(BASE + "/v1").apiKey(KEY).modelName(MODEL).build();
+    show("langchain4j, messages", LANGCHAIN4J, "count", () -> {
+      int count = counter.estimateTokenCountInMessages(List.of(UserMessage.from(HELLO)));
+      return check(count > 0, count);
+    });
     System.exit(0);
   }
 }
