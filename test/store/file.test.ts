@@ -446,6 +446,10 @@ describe('the lock of the server', () => {
       edit(path, `ALTER TABLE ${table} DROP COLUMN ${column}`)
     }
     for (const [, table] of last.sql.matchAll(/CREATE TABLE `(\w+)`/g)) edit(path, `DROP TABLE ${table}`)
+    for (const [, index] of last.sql.matchAll(/DROP INDEX `(\w+)`/g)) {
+      const made = MIGRATIONS.flatMap(({ sql }) => new RegExp(`CREATE INDEX \`${index}\`[^;]*`).exec(sql) ?? [])
+      edit(path, made.join(';'))
+    }
     edit(path, `DELETE FROM migrations WHERE name = '${last.name}'`)
   }
 

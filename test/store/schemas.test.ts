@@ -26,8 +26,8 @@ const NODES_ALONE: Record<string, readonly string[] | 'whole'> = {
   reservations: ['held', 'held_micro_usd', 'node'],
   exchanges: ['summed', 'alone'],
 }
-/** Of SQLite alone: PostgreSQL finds a key's exchanges by an index. */
-const FILE_ALONE = ['exchange_blocks']
+/** Of SQLite alone: PostgreSQL finds the exchanges of a key or a model by an index. */
+const FILE_ALONE = ['exchange_blocks', 'exchange_models']
 /** Indexes of PostgreSQL that SQLite has not, or not as they are. SQLite's end with the row by themselves. */
 const OTHER_INDEXES: Record<string, string> = {
   exchanges_id: 'unique (id)',
@@ -145,7 +145,7 @@ type Flat<T> = { [name in keyof T]: T[name] }
 type Tables = typeof sqlite
 type Common = Exclude<
   { [name in keyof Tables]: Tables[name] extends SQLiteTable ? name : never }[keyof Tables],
-  'exchangeBlocks'
+  'exchangeBlocks' | 'exchangeModels'
 >
 type More = {
   keys: 'tokensHeld' | 'inFlight' | 'windowSeconds' | 'windowRequests' | 'windowTokens'

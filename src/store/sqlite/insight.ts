@@ -137,7 +137,7 @@ const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Ran
   const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
   const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
   const rare = outcome !== undefined && outcome !== 'done'
-  const driver = rare ? NOT_DONE : model !== undefined ? 'INDEXED BY exchanges_model WHERE model = ?' : 'WHERE TRUE'
+  const driver = rare ? NOT_DONE : model !== undefined ? 'WHERE model = ?' : 'WHERE TRUE'
   const driven = rare ? [outcome] : model !== undefined ? [model] : []
   const rest = rare ? byModel : byOutcome
   const candidates = `FROM exchanges ${driver} AND row >= ? AND row < ? ORDER BY row DESC`

@@ -132,7 +132,6 @@ export const exchanges = sqliteTable(
   },
   (t) => [
     index('exchanges_id').on(t.id),
-    index('exchanges_model').on(t.model),
     // Operators look for failures, which are rare: successful exchanges do not pay for this index.
     index('exchanges_not_done').on(t.outcome).where(sql`outcome <> 'done'`),
   ],
@@ -230,6 +229,16 @@ export const exchangeBlocks = sqliteTable(
   'exchange_blocks',
   { block: integer('block').notNull(), keyId: text('key_id').notNull() },
   (t) => [primaryKey({ columns: [t.block, t.keyId] })],
+)
+
+/** The same where models are listed: there are few, and whoever asks for one of them reads whole blocks. */
+export const MODEL_BLOCK_ROWS = 512
+
+/** Which models have exchanges in a block of MODEL_BLOCK_ROWS. Added to in the order of blocks, nearly, and found by model. */
+export const exchangeModels = sqliteTable(
+  'exchange_models',
+  { model: text('model').notNull(), block: integer('block').notNull() },
+  (t) => [primaryKey({ columns: [t.model, t.block] })],
 )
 
 const figures = {
