@@ -5,8 +5,8 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { SUMS } from '../src/store/figures.ts'
+import { LIST_ALL } from '../src/store/sqlite/blocks.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
-import { BLOCK_ROWS } from '../src/store/sqlite/schema.ts'
 
 const { values } = parseArgs({
   options: {
@@ -147,7 +147,7 @@ db.run(
   `INSERT INTO usage_tools (day, key_id, model, tool, calls)
    SELECT day, key_id, model, 'web_search', requests / 10 + 1 FROM usage_days WHERE substr(key_id, -1) = '3'`,
 )
-db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, key_id FROM exchanges ORDER BY 1, 2`)
+for (const list of LIST_ALL) db.run(list)
 db.run(
   `UPDATE keys SET last_used_at = used.at FROM (SELECT key_id, max(started_at) AS at FROM exchanges GROUP BY 1) AS used
    WHERE used.key_id = keys.id`,

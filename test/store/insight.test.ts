@@ -7,6 +7,7 @@ import type { Key } from '../../src/keys/key.ts'
 import type { OpenExchange, SettledExchange } from '../../src/ledger/journal.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import type { PageQuery } from '../../src/store/insight.ts'
+import { LIST_ALL } from '../../src/store/sqlite/blocks.ts'
 import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
 import { type AnyStore, closeAll, type Place, STORES } from './stores.ts'
 import { ACTOR, NOW, newKey, newPath, open, refusalOf } from './support.ts'
@@ -123,25 +124,27 @@ describe.each(STORES)('pages of exchanges in %s', (_, { newPlace, runs }) => {
   }, 30_000)
 })
 
-describe('exchanges of keys among many of others', () => {
+describe('exchanges of keys and models among many of others', () => {
   const ROWS = 80 * BLOCK_ROWS
   const RARE = [3, 5 * BLOCK_ROWS, ROWS - 1]
   const MINE = 'key_mine'
 
-  /** `key_mine` has the rows of RARE, `key_other` all others; every seventh failed. `noted`: blocks know their keys. */
+  /** `key_mine` has the rows of RARE, of the model `rare`; `key_other` all others; every seventh failed. `noted`: blocks know their keys. */
   const many = async (noted: boolean) => {
     const path = newPath()
     await open(path).close()
     const db = new Database(path)
     db.run('PRAGMA synchronous = OFF')
     db.run(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
        INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome)
-       SELECT i, 'x' || i, iif(i IN (SELECT value FROM json_each(?)), 'key_mine', 'key_other'), 'a', 'messages', 0,
+       SELECT i, 'x' || i, iif(i IN (SELECT value FROM json_each(?2)), 'key_mine', 'key_other'),
+         iif(i IN (SELECT value FROM json_each(?2)), 'rare', 'a'), 'messages', 0,
          ${NOW} + i, 1, 1, iif(i % 7 = 0, 'failed', 'done') FROM n`,
       [ROWS, JSON.stringify(RARE)],
     )
-    db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, ${noted ? 'key_id' : "''"} FROM exchanges`)
+    for (const list of LIST_ALL) db.run(list)
+    if (!noted) db.run("UPDATE OR REPLACE exchange_blocks SET key_id = ''")
     db.close()
     return open(path)
   }
@@ -166,6 +169,7 @@ describe('exchanges of keys among many of others', () => {
     expect(() => store.journal.write({ opened: [], progressed: [], settled: [ended, ended] })).toThrow()
     store.journal.write({ opened: [], progressed: [], settled: [ended] })
     expect(await everyPage(store, { limit: 9, keyIds: [key.id] })).toEqual(['x'])
+    expect(await everyPage(store, { limit: 9, model: 'a' })).toEqual(['x'])
   })
 
   test('are found in one page where their blocks are listed, and in short pages where any block may hold them', async () => {
@@ -184,6 +188,25 @@ describe('exchanges of keys among many of others', () => {
       expect(await rowsOf(store, { before: 3 })).toEqual([])
       expect(await rowsOf(store, { keyIds: ['key_none'] })).toEqual([])
     }
+  }, 30_000)
+
+  test('of a model are found in the blocks that list it, and in no others', async () => {
+    const store = await many(true)
+    const wanted = RARE.toReversed()
+    expect(await store.insight.exchangePage({ limit: 3, model: 'rare' })).toMatchObject({ next: undefined })
+    expect(await store.insight.exchangePage({ limit: 3, model: 'none' })).toEqual({ rows: [], next: undefined })
+    const ofModel = (query: Partial<PageQuery>) => rowsOf(store, { keyIds: undefined, model: 'rare', ...query })
+    expect(await ofModel({})).toEqual(wanted)
+    expect(await ofModel({ outcome: 'failed' })).toEqual(wanted.filter((row) => row % 7 === 0))
+    expect(await ofModel({ outcome: 'done' })).toEqual(wanted.filter((row) => row % 7 !== 0))
+    expect(await ofModel({ since: NOW + 4, until: NOW + ROWS - 1 })).toEqual(wanted.slice(1, 2))
+    expect(await ofModel({ before: ROWS - 1 })).toEqual(wanted.slice(1))
+    expect(await ofModel({ keyIds: [MINE] })).toEqual(wanted)
+    expect(await ofModel({ keyIds: ['key_other'] })).toEqual([])
+    // A page of a model that is everywhere ends in the block where it is full.
+    const { rows, next } = await store.insight.exchangePage({ limit: 3, model: 'a' })
+    expect(rows.map(({ row }) => row)).toEqual([ROWS, ROWS - 2, ROWS - 3])
+    expect(next).toBe(ROWS - 3)
   }, 30_000)
 
   test('of very many keys are looked up in steps', async () => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Key } from '../../src/keys/key.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
-import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
+import { BLOCK_ROWS, MODEL_BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
 import { ask, settlement } from '../ledger/support.ts'
 import { type AnyStore, closeAll, type Place, STORES } from './stores.ts'
 import { ACTOR, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
@@ -175,7 +175,7 @@ describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
   })
 })
 
-test('pruning a file removes the key lists of blocks whose rows are gone', async () => {
+test('pruning a file removes what is listed of blocks whose rows are gone', async () => {
   const path = newPath()
   const store = open(path)
   const db = new Database(path)
@@ -186,14 +186,24 @@ test('pruning a file removes the key lists of blocks whose rows are gone', async
       [block * BLOCK_ROWS + 7, NOW + block],
     )
     db.run("INSERT INTO exchange_blocks VALUES (?, 'key_1'), (?, 'key_2')", [block, block])
+    db.run("INSERT INTO exchange_models VALUES ('a', ?)", [(block * BLOCK_ROWS) / MODEL_BLOCK_ROWS])
   }
-  const blocks = () => db.query('SELECT DISTINCT block FROM exchange_blocks ORDER BY 1').values().flat()
-  expect([await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3), await store.prune(NOW + 2, 3)]).toEqual([
-    3, 3, 0,
+  const blocks = () => [
+    db.query('SELECT DISTINCT block FROM exchange_blocks ORDER BY 1').values().flat(),
+    db.query(`SELECT block * ${MODEL_BLOCK_ROWS} / ${BLOCK_ROWS} FROM exchange_models ORDER BY 1`).values().flat(),
+  ]
+  const steps: number[] = []
+  for (let i = 0; i < 4; i++) steps.push(await store.prune(NOW + 2, 3))
+  expect(steps).toEqual([3, 3, 2, 0])
+  expect(blocks()).toEqual([
+    [2, 3],
+    [2, 3],
   ])
-  expect(blocks()).toEqual([2, 3])
   while ((await store.prune(NOW + 9, 10)) > 0);
-  // The next rows come into the last block, of keys that are known to be noted in it.
-  expect(blocks()).toEqual([2, 3])
+  // The next rows come into the last block, of keys and models that are known to be noted in it.
+  expect(blocks()).toEqual([
+    [2, 3],
+    [2, 3],
+  ])
   db.close()
 })

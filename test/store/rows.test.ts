@@ -110,6 +110,10 @@ test('migration moves the open exchanges of an older database, loses none, and t
   const page = async (id: string) =>
     (await store.insight.exchangePage({ limit: 9, keyIds: [id] })).rows.map(({ row }) => row)
   expect([await page('key_1'), await page('key_2')]).toEqual([[3, 2, 1], []])
+  // Which models are in it was read from the index of before.
+  const ofModel = async (model: string) =>
+    (await store.insight.exchangePage({ limit: 9, model })).rows.map(({ row }) => row)
+  expect([await ofModel('vendorA-opus-4-8'), await ofModel('vendorA-haiku-4-5')]).toEqual([[3, 2, 1], []])
   expect((await store.lastUsed(['key_1'])).get('key_1')).toBe(NOW)
   bench(store)
   expect(await page('key_1')).toEqual([3, 2, 1])

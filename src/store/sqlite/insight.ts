@@ -9,6 +9,7 @@ import { lately } from '../reading/lately.ts'
 import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
 import { isByOwner } from '../reading/spending.ts'
 import { type AnswerOf, type QueryOf, readingsOfSums } from '../reading/sums.ts'
+import { blocksOfKeys, blocksOfModel, KEYS, MODELS } from './blocks.ts'
 import { ormOf } from './orm.ts'
 import { seriesByOwner } from './owned.ts'
 import { readNow, WORDS } from './reading.ts'
@@ -17,8 +18,8 @@ import { BLOCK_ROWS } from './schema.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */
 const SCAN = 5_000
-/** For a page of some keys' exchanges: the blocks of rows it reads, and the pairs of block and key it looks up to find them. */
-const BLOCKS = 24
+/** For a page of a model's exchanges, or of some keys': the rows of the blocks it reads, and the pairs of block and key it looks up to find them. */
+const READ = 24 * BLOCK_ROWS
 const PROBES = 40_000
 /** A sample of a range: this many stretches, spread evenly, of this many consecutive exchanges. */
 const STRETCHES = 64
@@ -130,18 +131,25 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
 type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>
 
 const findEnded = (db: Database, filter: Filter, range: Range, limit: number): Found =>
-  filter.keyIds === undefined ? findIndexed(db, filter, range, limit) : findOfKeys(db, filter, range, limit)
+  filter.keyIds === undefined && (filter.model === undefined || isRare(filter.outcome))
+    ? findInOrder(db, filter, range, limit)
+    : findInBlocks(db, filter, range, limit)
 
-/** By an index that serves one condition in the order of rows; the others are checked on a bounded number of rows. */
-const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Range, limit: number): Found => {
-  const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
-  const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
-  const rare = outcome !== undefined && outcome !== 'done'
-  const driver = rare ? NOT_DONE : model !== undefined ? 'WHERE model = ?' : 'WHERE TRUE'
-  const driven = rare ? [outcome] : model !== undefined ? [model] : []
-  const rest = rare ? byModel : byOutcome
-  const candidates = `FROM exchanges ${driver} AND row >= ? AND row < ? ORDER BY row DESC`
-  const bounds = [...driven, from, to]
+const isRare = (outcome: Filter['outcome']): outcome is Exclude<Filter['outcome'], 'done' | undefined> =>
+  outcome !== undefined && outcome !== 'done'
+
+// The partial index is used only for a condition that repeats its own.
+const NOT_DONE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
+
+/** By the index of what is not done, or by none; what else is asked is checked on a bounded number of rows. */
+const findInOrder = (db: Database, { model, outcome }: Filter, { from, to }: Range, limit: number): Found => {
+  const rare = isRare(outcome)
+  const candidates = `FROM exchanges ${rare ? NOT_DONE : 'WHERE TRUE'} AND row >= ? AND row < ? ORDER BY row DESC`
+  const bounds = [...(rare ? [outcome] : []), from, to]
+  const rest: Condition[] = [
+    ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
+    ...(rare || outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]),
+  ]
   if (rest.length === 0) {
     const found = db
       .query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates} LIMIT ?`)
@@ -161,29 +169,23 @@ const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Ran
   return { rows: found.map(({ row }) => row), complete: last !== null && last.row > from ? last.row : undefined }
 }
 
-// The partial index is used only for a condition that repeats its own.
-const NOT_DONE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
-
-/** Block by block, of those that list the keys. */
-const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range: Range, limit: number): Found => {
+/** Block by block, of those that list one of the keys; without keys, the model. */
+const findInBlocks = (db: Database, { keyIds, model, outcome }: Filter, range: Range, limit: number): Found => {
   const { from } = range
   const to = Math.min(range.to, lastRow(db) + 1)
-  if (keyIds.length === 0 || to <= from) return NONE_FOUND
-  const first = Math.floor(from / BLOCK_ROWS)
-  const last = Math.floor((to - 1) / BLOCK_ROWS)
-  const lowest = Math.max(first, last - Math.ceil(PROBES / keyIds.length))
-  const blocks = db
-    .query<{ block: number }, [number, number, string, number]>(
-      `WITH RECURSIVE blocks(block) AS (SELECT ? UNION ALL SELECT block - 1 FROM blocks WHERE block > ?)
-       SELECT block FROM blocks WHERE EXISTS (SELECT 1 FROM exchange_blocks AS noted
-         WHERE noted.block = blocks.block AND noted.key_id IN (SELECT value FROM json_each(?))) LIMIT ?`,
-    )
-    .all(last, lowest, JSON.stringify([...keyIds, '']), BLOCKS)
-    .map(({ block }) => block)
-  const rare = outcome !== undefined && outcome !== 'done'
+  if (keyIds?.length === 0 || to <= from) return NONE_FOUND
+  const size = (keyIds === undefined ? MODELS : KEYS).rows
+  const first = Math.floor(from / size)
+  const last = Math.floor((to - 1) / size)
+  const lowest = keyIds === undefined ? first : Math.max(first, last - Math.ceil(PROBES / keyIds.length))
+  const down = { last, lowest, most: READ / size }
+  const blocks = keyIds === undefined ? blocksOfModel(db, model ?? '', down) : blocksOfKeys(db, keyIds, down)
+  const rare = isRare(outcome)
   const rest = allOf([
-    { sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] },
-    ...(model === undefined ? [] : [{ sql: '+model = ?', values: [model] }]),
+    ...(keyIds === undefined
+      ? []
+      : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]),
+    ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
     ...(outcome === 'done' ? [{ sql: 'outcome = ?', values: [outcome] }] : []),
   ])
   const within = db.query<{ row: number }, SQLQueryBindings[]>(
@@ -192,15 +194,15 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
   )
   const rows: number[] = []
   for (const block of blocks) {
-    const start = Math.max(from, block * BLOCK_ROWS)
-    const end = Math.min(to, (block + 1) * BLOCK_ROWS)
+    const start = Math.max(from, block * size)
+    const end = Math.min(to, (block + 1) * size)
     // Oldest first, as on the disk: reading a cold file backwards is many times slower.
     const found = within.all(...(rare ? [outcome] : []), start, end, ...rest.values)
     for (const { row } of found.reverse().slice(0, limit - rows.length)) rows.push(row)
     if (rows.length === limit) return { rows, complete: undefined }
   }
-  const reached = blocks.length === BLOCKS ? (blocks.at(-1) ?? lowest) : lowest
-  return { rows, complete: reached > first ? reached * BLOCK_ROWS : undefined }
+  const reached = blocks.length === down.most ? (blocks.at(-1) ?? lowest) : lowest
+  return { rows, complete: reached > first ? reached * size : undefined }
 }
 
 const allOf = (conditions: Condition[]): Condition => ({

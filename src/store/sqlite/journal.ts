@@ -10,12 +10,12 @@ import { byPieceOf, droppedOf, picturesText, toolsOf, trailOf } from '../exchang
 import { addFigures, FIGURES, type Figures, NO_FIGURES, SUMS } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
+import { createList, KEYS, MODELS } from './blocks.ts'
 import type { BudgetRing } from './budgets.ts'
 import { isFull, toStoreError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { type KeptLock, keepLock } from './lock.ts'
-import { BLOCK_ROWS } from './schema.ts'
 
 const COLUMNS = SUMS.join(', ')
 const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
@@ -41,11 +41,8 @@ const SETTLE = `
     provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, fees_micro_usd, raw_usage, trail, dropped,
     left_after, server_tools, address, tag)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
-/** How many blocks have their keys cached: exchanges end nearly in the order they began. */
-const RECENT_BLOCKS = 4
 const LAST_ROW = `
   SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0),
     coalesce((SELECT max(row) FROM refusals), 0)) AS row`
@@ -112,30 +109,15 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
   const addTool = db.query(ADD_TOOL)
   const addAccount = db.query(addTo('usage_accounts', ['hour', 'provider', 'account']))
   const addTag = db.query(addTo('usage_tags', ['day', 'key_id', 'tag']))
-  const inBlock = db.query(IN_BLOCK)
+  const listed = { keys: createList(db, KEYS), models: createList(db, MODELS) }
   const charge = db.query(CHARGE)
   const tagsOf = db.query<{ tag: string }, [number, string]>('SELECT tag FROM usage_tags WHERE day = ? AND key_id = ?')
-  /** Keys known to be in `exchange_blocks`, by block. */
-  const noted = new Map<number, Set<string>>()
   /** Settlements whose rows are written, and their sums are not. */
   const ended = new WeakSet<SettledExchange>()
   let lock: KeptLock | undefined
   let writeSettled = (_required?: boolean): void => {}
   let lastRow = 0
   let checkpoints: Checkpoints | undefined
-
-  const note = (row: number, keyId: string): void => {
-    const block = Math.floor(row / BLOCK_ROWS)
-    let keys = noted.get(block)
-    if (keys?.has(keyId)) return
-    if (keys === undefined) {
-      if (noted.size >= RECENT_BLOCKS) noted.clear()
-      keys = new Set()
-      noted.set(block, keys)
-    }
-    inBlock.run(block, keyId)
-    keys.add(keyId)
-  }
 
   const writeRow = (settled: SettledExchange): void => {
     const { open: exchange, settlement: how } = settled
@@ -178,7 +160,8 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
       exchange.address ?? null,
       exchange.tag ?? null,
     )
-    note(exchange.row, exchange.keyId)
+    listed.keys.note(exchange.row, exchange.keyId)
+    listed.models.note(exchange.row, exchange.model)
   }
 
   /** Returns what was charged. */
@@ -285,7 +268,8 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
       } catch (error) {
         // Some failures, such as a full disk, have rolled back already.
         if (db.inTransaction) rollback.run()
-        noted.clear()
+        listed.keys.forget()
+        listed.models.forget()
         if (isFull(error)) checkpoints?.full()
         throw path === undefined ? error : toStoreError(path, error)
       }

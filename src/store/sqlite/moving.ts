@@ -19,6 +19,7 @@ import {
   type Writer,
 } from '../moving.ts'
 import { storeError } from '../store.ts'
+import { LIST_ALL } from './blocks.ts'
 import { toStoreError } from './check.ts'
 import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
@@ -101,7 +102,7 @@ export const writeSqlite = async <T>(named: string, run: (writer: Writer) => Pro
     for (const how of ['journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF']) db.run(`PRAGMA ${how}`)
     db.run('BEGIN')
     const done = await run(writerOf(db))
-    db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${schema.BLOCK_ROWS}, key_id FROM exchanges`)
+    for (const list of LIST_ALL) db.run(list)
     db.run('COMMIT')
     db.close(true)
     db = undefined

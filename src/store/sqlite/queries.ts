@@ -9,7 +9,7 @@ import { newestFirst } from '../reading/rows.ts'
 import type { AuditRow, Store } from '../store.ts'
 import type { AtOnce } from './patient.ts'
 import { asTold, endBefore, firstRow } from './rows.ts'
-import { audit, BLOCK_ROWS, exchanges, refusals, reservations } from './schema.ts'
+import { audit, BLOCK_ROWS, exchanges, MODEL_BLOCK_ROWS, refusals, reservations } from './schema.ts'
 
 export const createQueries = (
   db: Database,
@@ -76,20 +76,27 @@ export const createQueries = (
       DELETE FROM usage_hours WHERE rowid IN (
         SELECT rowid FROM usage_hours WHERE hour < ${startOfStep(beforeMs, 'day', calendar)} ORDER BY hour LIMIT ${batch - old.length}
       ) RETURNING 1 AS row`)
-    // Only blocks before the first row that is left: to later ones rows may still be added, for keys listed there once.
+    // Only blocks before the first row that is left: to later ones rows may still be added, of what is listed there once.
     const left = firstRow(db) ?? 0
-    const blocks = orm.all<{ row: number }>(sql`
+    const keys = orm.all<{ row: number }>(sql`
       DELETE FROM exchange_blocks WHERE rowid IN (
         SELECT rowid FROM exchange_blocks WHERE block < ${Math.floor(left / BLOCK_ROWS)} ORDER BY block
         LIMIT ${batch - old.length - hours.length}
+      ) RETURNING 1 AS row`)
+    // Listed in the order of blocks, nearly: those that go come first.
+    const models = orm.all<{ row: number }>(sql`
+      DELETE FROM exchange_models WHERE rowid IN (
+        SELECT rowid FROM (
+          SELECT rowid, block FROM exchange_models ORDER BY rowid LIMIT ${batch - old.length - hours.length - keys.length}
+        ) WHERE block < ${Math.floor(left / MODEL_BLOCK_ROWS)}
       ) RETURNING 1 AS row`)
     const answers = orm.all<{ row: number }>(sql`
       DELETE FROM background_answers WHERE rowid IN (
         SELECT rowid FROM background_answers
         WHERE created_at < ${beforeMs} AND exchange_id NOT IN (SELECT id FROM reservations) ORDER BY created_at
-        LIMIT ${batch - old.length - hours.length - blocks.length}
+        LIMIT ${batch - old.length - hours.length - keys.length - models.length}
       ) RETURNING 1 AS row`)
-    const { length: gone } = [...old, ...hours, ...blocks, ...answers]
+    const { length: gone } = [...old, ...hours, ...keys, ...models, ...answers]
     const refused = orm.all<{ row: number }>(sql`
       DELETE FROM refusals WHERE row IN (
         SELECT row FROM (SELECT row, at FROM refusals ORDER BY row LIMIT ${batch - gone})
