@@ -51,8 +51,11 @@ export type Sent = string | Uint8Array<ArrayBuffer> | Pieces
  * as long as the answer runs.
  */
 const GIVEN_WHOLE_BYTES = 128 * 1024
-/** As much as is given before it is waited for that the connection has taken it. */
-const PART_BYTES = 256 * 1024
+/**
+ * As much as is given before it is waited for that the connection has taken it. The runtime's copy of a part must not leave
+ * memory behind of the size in which it reads answers: it would be cleared for that, and so be there in full.
+ */
+export const PART_BYTES = 160 * 1024
 
 /** What `fetch` is given of it. `headers`: what goes with that. To be sent again it is asked for again. */
 export const bodyOf = (

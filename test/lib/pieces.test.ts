@@ -1,10 +1,11 @@
 // Bytes put together where they are sent.
 
+import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { bodyOf, forNow, Pieces, type Sent, textOf } from '../../src/lib/pieces.ts'
+import { bodyOf, forNow, PART_BYTES, Pieces, type Sent, textOf } from '../../src/lib/pieces.ts'
 
 const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 })
 
@@ -54,6 +55,38 @@ test('the runtime has copied what it sends once fetch has returned', async () =>
   } finally {
     await server.stop(true)
   }
+})
+
+/** What the runtime holds for each answer that is read and has fallen silent after its first event, by its own account. */
+const readInto = async (answers: number): Promise<number> => {
+  const silent = (): Response =>
+    new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode('data: begun\n\n')) }))
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: silent })
+  try {
+    const held = (): number => {
+      Bun.gc(true)
+      return heapStats().extraMemorySize
+    }
+    const before = held()
+    const readers = await Promise.all(
+      Array.from({ length: answers }, async () => {
+        const reader = (await fetch(server.url)).body?.getReader()
+        await reader?.read()
+        void reader?.read().catch(() => undefined)
+        return reader
+      }),
+    )
+    const each = (held() - before) / answers
+    for (const reader of readers) await reader?.cancel()
+    return each
+  } finally {
+    await server.stop(true)
+  }
+}
+
+test('the parts of a large body are of another size than what answers are read into, by far', async () => {
+  // The allocator's own steps are a quarter at most.
+  expect(PART_BYTES * 1.25).toBeLessThan(await readInto(20))
 })
 
 type Reading = { later?: boolean; never?: boolean }
