@@ -119,9 +119,12 @@ export const measureStart = async (bench: Bench): Promise<NonNullable<Figures['s
   return { migrated: spread(migrated), fresh: spread(fresh), runs: pace.starts }
 }
 
-/** The median of resident memory over one second, after the process had a moment to come to rest. */
+/** By then a gateway has given back what a burst of requests left behind, also on a busy machine. */
+const REST_MS = 4_000
+
+/** The median of resident memory over one second, once the process has come to rest. */
 const restingKb = async (pid: number): Promise<number> => {
-  await Bun.sleep(1500)
+  await Bun.sleep(REST_MS)
   const samples: number[] = []
   for (let n = 0; n < 10; n++) {
     samples.push(residentKb(pid))

@@ -117,6 +117,9 @@ export const overFamily = (pid: number, read: (pid: number) => number): number =
 /** Resident memory of a process in KiB; 0 where there is no /proc. */
 export const residentKb = (pid: number): number => Number(/^VmRSS:\s*(\d+)/m.exec(proc(pid, 'status'))?.[1] ?? 0)
 
+/** Its share of that, in KiB: what several processes have of one file in memory is there once. */
+export const shareKb = (pid: number): number => Number(/^Pss:\s*(\d+)/m.exec(proc(pid, 'smaps_rollup'))?.[1] ?? 0)
+
 const firstLine = async (out: ReadableStream<Uint8Array>): Promise<string> => {
   const text = new TextDecoder()
   let line = ''

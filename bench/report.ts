@@ -157,7 +157,7 @@ const CREW_HEAD = [
   'CPU µs',
   'CPU µs at half load',
   'p99 ms there',
-  'Resident MB',
+  'MB, what is shared once',
 ]
 
 const crewRows = ({ workers, one, several }: NonNullable<Figures['workers']>): string[][] => {

@@ -4,7 +4,7 @@ import { askOf, CASES, probe } from './cases.ts'
 import { type Figures, spread } from './figures.ts'
 import type { Ask, Completeness, Load } from './job.ts'
 import type { Bench } from './measure.ts'
-import { end, type GatewayLaunch, overFamily, residentKb, type Server, startGateway, threadsOf } from './processes.ts'
+import { end, type GatewayLaunch, overFamily, type Server, shareKb, startGateway, threadsOf } from './processes.ts'
 
 const WORKERS = 2
 /** The threads by which the runtime compiles what runs often, and the part of the CPU time below which they rest. */
@@ -80,7 +80,7 @@ export const measureWorkers = async (
       cpuUs: spread(subject.full.map(({ cpuUs }) => cpuUs)),
       halfCpuUs: spread(subject.half.map(({ cpuUs }) => cpuUs)),
       p99Us: spread(subject.half.map(({ load }) => load.p99Us)),
-      residentKb: overFamily(subject.server.pid, residentKb),
+      residentKb: overFamily(subject.server.pid, shareKb),
     }))
     if (one === undefined || several === undefined) throw new Error('nothing was measured')
     return { workers: WORKERS, halfPerSecond: perSecond, one, several }
