@@ -134,8 +134,10 @@ describe.skipIf(postgresMissing !== undefined)('migrating PostgreSQL', () => {
     const wish = { at: 1, id: 'exc_1', key_id: key.id, seen: 100, model: 'm', wire: 'messages', stream: false }
     const asks = JSON.stringify([{ ...wish, started_at: 1, input_estimate: 1, reserved: 1, reserved_micro_usd: 0 }])
     const parts = { node: 'one', concerned: { ...nothingConcerned(), keys: new Set([key.id]) } }
-    const asking = [['exc_1'], asks, false, []]
-    const params = turnParams({ ...parts, ending: NOTHING_ENDS, asking }, { rpm: 0, tpm: 0, concurrency: 0 })
+    const params = turnParams(
+      { ...parts, ending: NOTHING_ENDS, asking: [['exc_1'], asks, false, []] },
+      { rpm: 0, tpm: 0, concurrency: 0 },
+    )
     expect(turnOf((await lesser.query<TurnRow>(TURN, params))[0]).told ?? null).toBeNull()
     expect(await lesser.query('SELECT id FROM reservations')).toEqual([{ id: 'exc_1' }])
     await migrate(clientOn(url), WHERE, [...MIGRATIONS, added])

@@ -9,7 +9,7 @@ import type { Held, Holding } from './held.ts'
 import { createLately } from './lately.ts'
 import type { Terms } from './options.ts'
 import { endedRow, jsonOf } from './rows.ts'
-import { type Concerned, NOTHING_BEGINS, nothingConcerned, TURN, turnParams } from './turn.ts'
+import { type Concerned, type EndingParams, NOTHING_BEGINS, nothingConcerned, TURN, turnParams } from './turn.ts'
 
 /** `held` undefined: this node knows nothing of it. `end` undefined: it was written before. */
 export type Ended = { id: string; held: Held | undefined; end: Omit<SettledExchange, 'leftAfter'> | undefined }
@@ -67,7 +67,7 @@ export const createEnding = (terms: Terms, { running, doubtful, entered }: Holdi
     return concerned
   }
 
-  const params = ({ ended, leaving: { left, refunded } }: Ending, alone = false): unknown[] => {
+  const params = ({ ended, leaving: { left, refunded } }: Ending, alone = false): EndingParams => {
     const rows = ended.flatMap(({ end }) => (end === undefined ? [] : [end]))
     const json = jsonOf(rows.map((end) => endedRow(end, { counted: isCounted(end.open.keyId), alone, calendar })))
     return [ended.map(({ id }) => id), json, left, refunded]

@@ -15,11 +15,13 @@ import { jsonOf } from './rows.ts'
 import type { Standing } from './standing.ts'
 import { createNodeTags } from './tags.ts'
 import {
+  type AskingParams,
+  beginningBy,
   type Concerned,
+  type EndingParams,
   NOTHING_ENDS,
   nothingConcerned,
   type Told,
-  TURN,
   type Turn,
   type TurnRow,
   turnOf,
@@ -32,7 +34,7 @@ type Granted = Told & { entry?: Verdict }
 type Answer = Granted | { said: 'refused'; cause: unknown }
 
 /** What is written with the first statement that asks for reservations; `tell`: whether it was. */
-export type Along = { concerned(): Concerned; params(): unknown[]; tell(isWritten: boolean): void }
+export type Along = { concerned(): Concerned; params(): EndingParams; tell(isWritten: boolean): void }
 
 /** How often a request that gets less is asked for again, where others were faster. */
 const MOST_ROUNDS = 8
@@ -73,10 +75,11 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
     const again = wishes.some(({ tried }) => tried.length > 0)
     const rows = wishes.map((wish, i) => wishRow(wish, i + 1))
     for (const { tried, admitted } of wishes) tried.push(admitted)
-    const asking = [wishes.map(({ id }) => id), jsonOf(rows), again, [...entering]]
-    const turn = turnParams({ node, concerned, ending: along?.params() ?? NOTHING_ENDS, asking }, defaults)
+    const ending = along?.params() ?? NOTHING_ENDS
+    const asking: AskingParams = [wishes.map(({ id }) => id), jsonOf(rows), again, [...entering]]
+    const params = turnParams({ node, concerned, ending, asking }, defaults)
     const from = performance.now()
-    const [row] = await client.query<TurnRow>(TURN, turn, { deadlineMs })
+    const [row] = await client.query<TurnRow>(beginningBy({ ending, asking }), params, { deadlineMs })
     const told = turnOf(row)
     isCrowded = 2 * (told.waited ?? 0) > performance.now() - from
     return told

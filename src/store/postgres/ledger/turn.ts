@@ -29,11 +29,23 @@ export type Turn = {
   windows?: Windows[] | null
 }
 
-export const TURN = `
-  SELECT sluice_carry($1, $2::text[], $3::text[], $4::text[], $5::text[], $6, $7::text[], $8::text[], $9::text[], $10, $11,
+const turnBy = (name: string): string => `
+  SELECT ${name}($1, $2::text[], $3::text[], $4::text[], $5::text[], $6, $7::text[], $8::text[], $9::text[], $10, $11,
     $12::text[], $13, $14, $15) AS turn`
 
-type Parts = { node: string; concerned: Concerned; ending: readonly unknown[]; asking: readonly unknown[] }
+export const TURN = turnBy('sluice_carry')
+const LIMITED = turnBy('sluice_carry_limited')
+
+export type EndingParams = [ids: string[], ended: string, left: string[], refunded: string[]]
+export type AskingParams = [ids: string[], asks: string, again: boolean, entering: string[]]
+type Parts = { node: string; concerned: Concerned; ending: EndingParams; asking: AskingParams }
+
+/** By which a turn in which something begins costs least: both do the same. */
+export const beginningBy = ({ ending, asking }: Pick<Parts, 'ending' | 'asking'>): string => {
+  const [, , left] = ending
+  const [, , , entering] = asking
+  return left.length + entering.length > 0 ? LIMITED : TURN
+}
 
 export const turnParams = ({ node, concerned, ending, asking }: Parts, defaults: RateLimits): unknown[] => [
   ...[node, [...concerned.keys], [...concerned.budgets], [...concerned.unknown]],
@@ -42,8 +54,8 @@ export const turnParams = ({ node, concerned, ending, asking }: Parts, defaults:
   ...[defaults.rpm, defaults.tpm, defaults.concurrency],
 ]
 
-export const NOTHING_ENDS = [[], '[]', [], []]
-export const NOTHING_BEGINS = [[], '[]', false, []]
+export const NOTHING_ENDS: EndingParams = [[], '[]', [], []]
+export const NOTHING_BEGINS: AskingParams = [[], '[]', false, []]
 
 export type TurnRow = { turn: string | null }
 
