@@ -2,7 +2,7 @@
 // and ends with the process, however that ends. Each test has a database of its own, copied from a template.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
@@ -27,7 +27,11 @@ export type OwnServer = TestServer & {
   restart(how: 'fast' | 'immediate'): Promise<void>
   halt(how: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
+  /** One that follows it as it writes, and takes no writes itself until it is promoted; made while this one stands still. */
+  standby(): Promise<Standby>
 }
+
+export type Standby = OwnServer & { promote(): Promise<void> }
 
 /** Not root, which PostgreSQL does not run as: nobody. */
 const UID = 65_534
@@ -78,19 +82,34 @@ const initialised = (bin: string, data: string) => {
   return made.status === 0 ? made : run()
 }
 
-/** `settings`: `name=value` of postgresql.conf; `env`: beside this process's own. */
-export const startPostgres = async (
-  settings: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<OwnServer> => {
+/** A server of its own in a folder that is removed with it. */
+type Place = { bin: string; folder: string; data: string }
+
+const newPlace = (): Place => {
   const bin = postgresPrograms()
   if (bin === undefined) throw new Error(postgresMissing)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   chmodSync(folder, 0o700)
   if (asOther.uid !== undefined) chownSync(folder, UID, UID)
-  const data = join(folder, 'data')
-  const made = initialised(bin, data)
+  return { bin, folder, data: join(folder, 'data') }
+}
+
+/** `settings`: `name=value` of postgresql.conf; `env`: beside this process's own. */
+export const startPostgres = async (
+  settings: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<OwnServer> => {
+  const place = newPlace()
+  const made = initialised(place.bin, place.data)
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  return serve(place, settings, env)
+}
+
+const serve = async (
+  { bin, folder, data }: Place,
+  settings: readonly string[],
+  env: Record<string, string>,
+): Promise<OwnServer> => {
   const port = freePort()
   const all = [
     // A machine that loses power does not matter here, and a process that crashes loses nothing without it either.
@@ -129,6 +148,23 @@ export const startPostgres = async (
     ...(await databases(url)),
     start,
     halt: halted,
+    async standby() {
+      const place = newPlace()
+      await halted('fast')
+      const copied = spawnSync('cp', ['-a', data, place.data], asOther)
+      if (copied.status !== 0) throw new Error(`cannot copy ${data}`)
+      writeFileSync(join(place.data, 'standby.signal'), '')
+      await start()
+      const standby = await serve(place, [`primary_conninfo=host=127.0.0.1 port=${port} user=${SUPERUSER}`], {})
+      return {
+        ...standby,
+        async promote() {
+          const sql = new SQL(`postgres://${SUPERUSER}@127.0.0.1:${standby.port}/postgres`, { max: 1 })
+          await sql`select pg_promote(true, 30)`
+          await sql.close({ timeout: 0 })
+        },
+      }
+    },
     async restart(how) {
       await halted(how)
       await start()
