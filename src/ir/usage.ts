@@ -65,9 +65,11 @@ export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | u
 /** More than any answer's tokens, and small enough that sums of thousands of counts are exact. */
 const MOST_TOKENS = 1e12
 
-/** A number of tokens as a provider wrote it; undefined for any value that is not one. */
-export const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
+/** A number of tokens as a provider wrote it, a few in quotes; undefined for any value that is not one. */
+export const count = (value: unknown): number | undefined => {
+  if (typeof value === 'string') return /^\d{1,13}$/.test(value) ? count(Number(value)) : undefined
+  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
+}
 
 const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard'])
 

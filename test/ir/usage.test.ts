@@ -74,15 +74,15 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   expect(totalTokens(usage)).toBe(total)
 })
 
-test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '7', null, true])(
+test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '', '7.5', '0x7', '-7', ' 7', '9'.repeat(14), null, true])(
   '%p is not a number of tokens',
   (value) => {
     expect(count(value)).toBeUndefined()
   },
 )
 
-test('a number of tokens is rounded', () => {
-  expect([0, 6.6, 1e12].map(count)).toEqual([0, 7, 1e12])
+test('a number of tokens is rounded, and read in quotes', () => {
+  expect([0, 6.6, 1e12, '0', '17'].map(count)).toEqual([0, 7, 1e12, 0, 17])
 })
 
 test('a later report overwrites its own members and keeps the others', () => {
