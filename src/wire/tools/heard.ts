@@ -50,7 +50,7 @@ const written = (name: string): string =>
     .trim()
 
 /** The namespaces in which models were taught to look for functions: no client need have them. */
-const CONTAINERS = new Set(['functions', 'function', 'tools', 'tool', 'default_api'])
+const CONTAINERS = new Set(['functions', 'function', 'tools', 'tool', 'default_api', 'mcp'])
 
 /** Whether a tool of these words is meant by the heard ones. `join`: the words as one text to compare. */
 type Reading = (heard: string[], words: string[], join: Join) => boolean

@@ -34,6 +34,7 @@ describe('a name that can mean one tool only is that tool', () => {
     ['in the container of all functions', 'mcp__shelf__look', 'functions', look],
     ['behind that container', 'functions.mcp__shelf__look', undefined, look],
     ['behind two of them', 'functions.functions.bend', undefined, bend],
+    ['behind the prefix of other clients’ servers', 'mcp__bend', undefined, bend],
     ['behind that container, flat', 'functions__bend', undefined, bend],
     ['in a namespace of its own name', 'bend', 'bend', bend],
     ['in a namespace that no tool has', 'bend', 'std', bend],
