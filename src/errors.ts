@@ -141,6 +141,11 @@ export type Remedy =
   | 'json-word'
   /** With ids of calls of nine letters and digits. */
   | 'short-call-ids'
+  /** With calls that were made at once, one after the other. */
+  | 'calls-in-turn'
+  /** As a stream, or not as one, whatever the client has asked for. */
+  | 'streamed'
+  | 'not-streamed'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

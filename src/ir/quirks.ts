@@ -59,6 +59,10 @@ export type Quirks = {
   noSystem?: boolean
   /** Chat, responses: JSON is refused unless the conversation says that word. */
   saysJson?: boolean
+  /** Chat: no message with several calls: each is made, and answered, after the other. */
+  callsInTurn?: boolean
+  /** It answers only in streams, or in none: its client gets the form that it has asked for. */
+  streams?: boolean
   /** Chat: its streams end after the finish reason, without `[DONE]` and without figures. */
   noDone?: boolean
   /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */

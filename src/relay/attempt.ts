@@ -12,7 +12,7 @@ import type { Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
 import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import { endpoint } from '../provider/endpoint.ts'
-import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
+import { breaksTurns, callsAtOnce, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
@@ -218,6 +218,7 @@ const passesThrough = (exchange: Exchange, target: Target): boolean => {
     target.withoutReasoning !== true &&
     (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
     (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
+    (target.learned?.callsInTurn !== true || wantsSeveral(body.outline) || !callsAtOnce(body.outline)) &&
     (wantsSeveral(body.outline) || isAnsweredAsAsked(body.outline, passQuirksOf(target, body.outline))) &&
     codec.needsTranslation?.(body.outline) !== true
   )

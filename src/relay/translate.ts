@@ -13,6 +13,7 @@ import { taggedThoughts } from '../ir/tagged-thoughts.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { withExact } from '../lib/json-exact.ts'
+import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
@@ -109,17 +110,14 @@ export const editsFor = (
   { outline, whole }: ClientBody,
   target: Target,
   outputCap?: number,
-): PassEdit[] =>
-  codec.passEdits(
-    outline,
-    {
-      model: target.model.upstream,
-      outputCap,
-      quirks: passQuirksOf(target, outline),
-      learned: target.learned,
-    },
-    () => whole().body,
-  )
+): PassEdit[] => {
+  const quirks = passQuirksOf(target, outline)
+  const { streams } = quirks
+  const { upstream: model } = target.model
+  const edits = codec.passEdits(outline, { model, outputCap, quirks, learned: target.learned }, () => whole().body)
+  const isOther = codec.operation === undefined && streams !== undefined && streams !== (outline.stream === true)
+  return isOther ? [...edits, { path: ['stream'], value: String(streams) }] : edits
+}
 
 /** The paths of what the edits take from what the client has asked for. */
 export const lostIn = (edits: readonly PassEdit[]): string[] =>
@@ -127,13 +125,19 @@ export const lostIn = (edits: readonly PassEdit[]): string[] =>
 
 /** What requests of another wire have told of members leaves those that this client sent itself. */
 export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
-  const quirks = quirksOf(target)
+  const known = quirksOf(target)
+  const quirks = known.streams === undefined || mayBeTurned(outline) ? known : asAsked(known)
   if (target.learned?.rejects === undefined || quirks.rejects === undefined) return quirks
   const configured = target.model.quirks?.rejects ?? target.provider.quirks?.rejects
   const isClients = (path: string): boolean => !isHint(path) && placesOf(outline, path).length > 0
   const rejects = quirks.rejects.filter((path) => configured?.includes(path) || !isClients(path))
   return { ...quirks, rejects }
 }
+
+const asAsked = ({ streams: _, ...quirks }: Quirks): Quirks => quirks
+
+/** Whether an answer can be asked for in another form than its client's: the IR holds one, and one in the background is found by its id. */
+export const mayBeTurned = (outline: JsonObject): boolean => !wantsSeveral(outline) && outline.background !== true
 
 /** A translated request as JSON text. */
 export const toJson = (value: unknown): string => wellFormed(JSON.stringify(value))

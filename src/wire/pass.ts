@@ -8,6 +8,7 @@ import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { writeFrame } from '../lib/sse.ts'
 import type { PassEdit, PassOptions, Tap } from './codec.ts'
+import { tellsWhy } from './refusal/error-object.ts'
 import { placesOf, valueAt } from './refusal/member-path.ts'
 import { usersIn } from './refusal/opaque-member.ts'
 import { isReference } from './refusal/wishes.ts'
@@ -59,11 +60,11 @@ export const faultOf = (
   return noAnswer(body, decodeError)
 }
 
-/** What comes in the place of an answer: some servers list there what is wrong. */
+/** What comes in the place of an answer: some servers tell there what is wrong. */
 export const noAnswer = (
   body: JsonObject,
   decodeError: (status: number, body: JsonObject) => GatewayError,
-): GatewayError => (asList(body.errors).length > 0 ? decodeError(200, body) : malformedAnswer())
+): GatewayError => (tellsWhy(body) ? decodeError(200, body) : malformedAnswer())
 
 /** Usage of a whole answer, with the provider's own object. */
 export const usageIn = (

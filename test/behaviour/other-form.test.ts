@@ -163,6 +163,35 @@ test.each(CROSSINGS)('a stream in place of a whole answer, %s client, %s provide
   expect(row).toMatchObject(BILLED)
 })
 
+test.each(CROSSINGS.flatMap(([client, wire]) => [true, false].map((wished) => [wished, client, wire] as const)))(
+  'a server that takes no other form is asked in that one from then on: streaming %p is refused, %s client, %s provider',
+  async (wished, client, wire) => {
+    const asked: boolean[] = []
+    const told = wished ? 'Streaming is not supported.' : 'Only streaming requests are served.'
+    answer = (path, stream) => {
+      asked.push(stream)
+      if (stream === wished) return { status: 400, steps: [JSON.stringify({ error: { message: told } })] }
+      if (!stream) return { steps: [JSON.stringify(WHOLE[wireOf(path)])] }
+      return { headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM[wireOf(path)] ?? [])] }
+    }
+    const { status, type, body, row } = await ask(client, wire, wished)
+    expect([status, type]).toEqual([200, wished ? 'text/event-stream; charset=utf-8' : 'application/json'])
+    expect([body.includes('there.'), body.includes(LAST[client])]).toEqual([true, wished])
+    expect(row).toMatchObject(BILLED)
+    const prompt =
+      client === 'responses' ? { input: 'Hi' } : { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] }
+    await (await gateway.post(PATHS[client], { model: 'vendorB-5.5', stream: wished, ...prompt })).text()
+    expect(asked).toEqual([wished, !wished, !wished])
+  },
+)
+
+test('several answers are asked for in no other form', async () => {
+  const error = { error: { message: 'Streaming is not supported.' } }
+  answer = () => ({ status: 400, steps: [JSON.stringify(error)] })
+  const { status, body } = await ask('chat-completions', 'chat-completions', true, { n: 2 })
+  expect([status, JSON.parse(body).error.param]).toEqual([400, 'stream'])
+})
+
 test.each(WIRES)('a stream that breaks off is no whole answer, %s', async (wire) => {
   answer = (path) => ({
     headers: { 'content-type': 'text/event-stream' },

@@ -56,6 +56,16 @@ const resultOf = (wire: ChatWire, id: string): JsonObject =>
       ? { type: 'function_call_output', call_id: id, output: 'Rain.' }
       : { role: 'tool', tool_call_id: id, content: 'Rain.' }
 
+/** Two calls in one message, and their results as the wire groups them. */
+const calledTwice = (wire: ChatWire): JsonObject => {
+  const [one, other] = [called(wire, 'call_a'), called(wire, 'call_b')]
+  return wire === 'messages'
+    ? { ...one, content: [...asList(one.content), ...asList(other.content)] }
+    : { ...one, tool_calls: [...asList(one.tool_calls), ...asList(other.tool_calls)] }
+}
+const bothOf = (one: JsonObject, other: JsonObject): JsonObject[] =>
+  Array.isArray(one.content) ? [{ ...one, content: [...one.content, ...asList(other.content)] }] : [one, other]
+
 const said = (text: string): JsonObject => ({ role: 'assistant', content: text })
 const talk = (wire: ChatWire, ...turns: JsonObject[]): Request =>
   wire === 'responses' ? { input: turns } : { messages: turns }
@@ -136,6 +146,13 @@ const ASKED = {
   'top k': () => ({ top_k: 100 }),
   verbosity: () => ({ text: { verbosity: 'low' } }),
   streams: () => ({ stream: true }),
+  whole: () => ({}),
+  'tools in a stream': (wire) => ({ ...toolsOn(wire), stream: true }),
+  unthinking: (wire) => (wire === 'responses' ? { reasoning: { effort: 'none' } } : { thinking: { type: 'disabled' } }),
+  'calls at once': (wire) => ({
+    ...toolsOn(wire),
+    ...talk(wire, hi, calledTwice(wire), ...bothOf(resultOf(wire, 'call_a'), resultOf(wire, 'call_b'))),
+  }),
   'refusal kept': (wire) => talk(wire, hi, { role: 'assistant', content: 'No.', refusal: null }, hi),
   cap: (wire) => (wire === 'responses' ? { max_output_tokens: 32_000 } : { max_tokens: 32_000 }),
   'blocked domains': () => ({
@@ -199,6 +216,14 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
       const written = asText(asObject(call.function).arguments)
       return written !== '' && parseObject(written) === undefined
     }),
+  streams: ({ stream }) => stream === true,
+  whole: ({ stream }) => stream !== true,
+  'tools in a stream': ({ stream }) => stream === true,
+  unthinking: (sent) =>
+    sent.reasoning_effort === 'none' ||
+    asObject(sent.reasoning).effort === 'none' ||
+    asObject(sent.thinking).type === 'disabled',
+  'calls at once': (sent) => turnsOf(sent).some(({ tool_calls: calls }) => asList(calls).length > 1),
   stop: ({ stop }) => asList(stop).length > 0,
   temperature: ({ temperature }) => temperature !== undefined,
   'blocked domains': ({ tools }) => JSON.stringify(tools).includes('blocked_domains'),

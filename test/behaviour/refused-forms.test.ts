@@ -182,6 +182,46 @@ test.each<[string, ChatWire, ChatWire, JsonObject, Server, (sent: JsonObject) =>
     'system.cache_control',
   ],
   [
+    'calls that were made at once, each with its result',
+    'chat-completions',
+    'messages',
+    {
+      max_tokens: 90,
+      tools: [look],
+      messages: [
+        hi,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Both.' },
+            { type: 'tool_use', id: 'c', name: 'look', input: {} },
+            { type: 'tool_use', id: 'd', name: 'look', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'd', content: 'Nothing.' }] },
+      ],
+    },
+    {
+      refuses: (sent) => listOf(sent.messages).some(({ tool_calls: calls }) => listOf(calls ?? []).length > 1),
+      error: { error: { message: 'The template has room for one tool call at a time, not for more.' } },
+    },
+    (sent) =>
+      listOf(sent.messages).map(({ role, content, tool_calls: calls, tool_call_id: of = null }) => [
+        role ?? null,
+        content ?? null,
+        listOf(calls ?? []).map(({ id }) => id ?? null),
+        of,
+      ]),
+    [
+      ['user', 'Hi', [], null],
+      ['assistant', 'Both.', ['c'], null],
+      ['tool', 'No result was given for this call.', [], 'c'],
+      ['assistant', null, ['d'], null],
+      ['tool', 'Nothing.', [], 'd'],
+    ],
+    null,
+  ],
+  [
     'the least cap that there is',
     'chat-completions',
     'messages',

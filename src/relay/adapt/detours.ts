@@ -4,6 +4,7 @@
 
 import type { Model } from '../../catalogue/model.ts'
 import type { GatewayError, Remedy } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import { createRecent, type Recent } from '../../lib/recent.ts'
@@ -46,8 +47,8 @@ export const createDetours = (): Detours => {
     remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
     learnedOf: (target, wire, { key }) =>
       learned.size === 0 ? undefined : recalled(learned, learnedKey(key, target, wire)),
-    rememberLearned: ({ key }, { name, wire, learned: quirks = {} }) => {
-      const lasting = lastingOf(quirks)
+    rememberLearned: ({ key, body }, { name, wire, learned: quirks = {} }) => {
+      const lasting = lastingOf(quirks, body.outline)
       if (Object.keys(lasting).length > 0) keep(learned, learnedKey(key, name, wire), lasting)
     },
   }
@@ -70,19 +71,25 @@ const learnedKey = ({ id }: Request['key'], target: string, wire: Wire): string 
 /** Clients may ask for betas of any name. */
 const MAX_BETAS = 100
 
-const lastingOf = ({ noForcedTools: _, unknownBetas, ...lasting }: Learned): Learned =>
-  // A model that cannot be forced while it thinks can be otherwise.
-  unknownBetas === undefined ? lasting : { ...lasting, unknownBetas: unknownBetas.slice(-MAX_BETAS) }
+// A model that cannot be forced while it thinks can be otherwise, and one that calls tools in no stream can answer in one.
+const lastingOf = ({ noForcedTools: _, unknownBetas, streams, ...lasting }: Learned, asked: JsonObject): Learned => ({
+  ...lasting,
+  ...(unknownBetas && { unknownBetas: unknownBetas.slice(-MAX_BETAS) }),
+  ...(streams !== undefined && (streams || !asksTools(asked)) && { streams }),
+})
+
+const asksTools = ({ tools, functions }: JsonObject): boolean =>
+  [tools, functions].some((list) => Array.isArray(list) && list.length > 0)
 
 /** Vendors refuse by the model, by the presence of tools, by the reasoning effort beside them, and by how it is asked. */
 const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {
-  const { tools, functions, reasoning_effort: effort } = outline
+  const { reasoning_effort: effort } = outline
   return [
     key.id,
     provider,
     model,
     bodyWire,
-    [tools, functions].some((list) => Array.isArray(list) && list.length > 0),
+    asksTools(outline),
     EFFORTS.find((one) => one === effort) ?? '',
     bodyWire === 'chat-completions' && OTHERS_WISHES.some((name) => outline[name] !== undefined),
   ].join(' ')
@@ -92,6 +99,12 @@ const WIRES: Partial<Record<Remedy, Wire>> = {
   'responses-wire': 'responses',
   'chat-wire': 'chat-completions',
   'no-web-search': 'chat-completions',
+}
+
+/** Whether a remedy is another wire, and one that the provider does not speak. */
+export const isOutOfReach = (remedy: Remedy | undefined, { wires }: Provider): boolean => {
+  const wire = remedy && WIRES[remedy]
+  return wire !== undefined && !wires.includes(wire)
 }
 
 /** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */

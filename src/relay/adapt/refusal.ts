@@ -6,7 +6,7 @@ import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts
 import { isChatWire } from '../../ir/wire.ts'
 import { type Sent, textOf } from '../../lib/pieces.ts'
 import { refusalOf } from '../../wire/refusal/body.ts'
-import { isDelayed } from '../../wire/refusal/delay.ts'
+import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
@@ -15,6 +15,7 @@ import { settingsIn } from '../../wire/refusal/settings.ts'
 import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
+import { isOutOfReach } from './detours.ts'
 
 type At = { relay: Pick<Relay, 'turns'>; target: Target }
 
@@ -61,6 +62,8 @@ const ofKind = async (
       return providerError(kind, { provider, retryAfterMs: Math.max(retryAfterMs, MONEY_MS) })
     case 'unknown-model':
       return providerError('refused', { provider: { ...provider, trouble: kind } })
+    case 'overloaded':
+      return providerError(kind, { provider, ...retryDelay(text, {}) })
     default:
       return providerError(CLASSES[kind], { provider })
   }
@@ -76,7 +79,7 @@ const CLASSES = { 'no-access': 'refused', 'content-policy': 'content-policy' } a
 const withNames = async (
   error: GatewayError,
   body: unknown,
-  { relay, target: { wire } }: At,
+  { relay, target: { wire, provider: asked } }: At,
   sent: Sent,
 ): Promise<GatewayError> => {
   const { provider = {} } = error
@@ -109,12 +112,15 @@ const withNames = async (
   if (!isPlain && refused.place === undefined) return error
   return new GatewayError(error.code, error.message, {
     ...optionsOf(isPlain ? error : providerError('invalid', { provider })),
-    ...named(error, refused),
+    ...named(isOutOfReach(error.remedy, asked) ? {} : error, refused),
   })
 }
 
-/** What the provider's code has told stands. */
-const named = ({ remedy, named, advice }: GatewayError, refused: Refused): ErrorOptions => ({
+/** What the provider's code has told stands, where it can be done. */
+const named = (
+  { remedy, named, advice }: Pick<ErrorOptions, 'remedy' | 'named' | 'advice'>,
+  refused: Refused,
+): ErrorOptions => ({
   remedy: remedy ?? refused.remedy,
   named: remedy === undefined ? refused.named : named,
   place: refused.place,

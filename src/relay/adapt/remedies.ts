@@ -9,7 +9,7 @@ import { isHint } from '../../wire/refusal/wishes.ts'
 import { EFFORTS } from '../../wire/settings/effort.ts'
 import type { ClientRequest } from '../exchange.ts'
 import type { Target } from '../target.ts'
-import { quirksOf } from '../translate.ts'
+import { mayBeTurned, quirksOf } from '../translate.ts'
 import { withoutBetas } from './betas.ts'
 import { byOwnNames } from './own-names.ts'
 
@@ -43,6 +43,9 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-summary': { noSummary: true },
   'no-compact': { noCompact: true },
   'no-thinking': { noReasoning: true },
+  'calls-in-turn': { callsInTurn: true },
+  streamed: { streams: true },
+  'not-streamed': { streams: false },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
 const TRANSLATED_ONLY = new Set<Remedy>([
@@ -72,6 +75,7 @@ export const withLearned = (
   const told = toldBy(remedy, remedy === 'without-settings' && own ? unasked(named, request) : named, target)
   if (told === undefined) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
+  if (told.streams !== undefined && !mayBeTurned(request.body.outline)) return undefined
   if (own && isClientsAffair(remedy, named, request)) return undefined
   return { ...target, learned: { ...target.learned, ...told } }
 }

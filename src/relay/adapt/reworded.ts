@@ -1,12 +1,14 @@
-// A request in the words that a server's refusal has asked for: what the system says, by the user; JSON, by that word.
+// A request in the words that a server's refusal has asked for: what the system says, by the user; JSON, by that word; the answer
+// as a stream, or whole.
 
 import { placed, placeOf } from '../../ir/place.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { JSON_ONLY } from '../../wire/settings/json-mode.ts'
 
-export const reworded = (request: ChatRequest, { noSystem, saysJson }: Quirks): ChatRequest => {
-  const asking = saysJson === true ? sayingJson(request) : request
+export const reworded = (request: ChatRequest, { noSystem, saysJson, streams }: Quirks): ChatRequest => {
+  const formed = streams === undefined ? request : { ...request, stream: streams }
+  const asking = saysJson === true ? sayingJson(formed) : formed
   return noSystem === true && asking.turns.some(({ role }) => role === 'system') ? withoutSystem(asking) : asking
 }
 

@@ -1,6 +1,6 @@
 // Turns as messages. Every call is directly followed by its result, as the vendor requires.
 
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
@@ -56,7 +56,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
       if (hasContent) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
     }
   }
-  const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
+  const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry, out) : [entry]))
   const sent = out.quirks.noRepeatedUser === true ? withoutRepeatedUser(all) : all
   return out.quirks.noUserAfterTool === true ? withReplies(sent, out) : sent
 }
@@ -84,12 +84,26 @@ const withReplies = (messages: readonly JsonObject[], { needsReasoning }: Outgoi
 
 const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entry
 
-const settled = ({ message, waiting, results, attachments }: Round): JsonObject[] => [
-  message,
-  ...results,
-  ...Array.from(waiting, (id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
-  ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
-]
+const settled = ({ message, waiting, results: given, attachments }: Round, out: Outgoing): JsonObject[] => {
+  const none = Array.from(waiting, (id) => ({
+    ...{ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' },
+  }))
+  const results = [...given, ...none]
+  return [
+    ...(out.quirks.callsInTurn === true ? inTurn(message, results, out) : [message, ...results]),
+    ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
+  ]
+}
+
+/** Each call with its result: all that the model has said beside stands with the first. */
+const inTurn = (message: JsonObject, results: JsonObject[], { quirks, needsReasoning }: Outgoing): JsonObject[] => {
+  const thought = needsReasoning ? { reasoning_content: NO_THOUGHT } : {}
+  const bare = { role: 'assistant', ...thought, content: quirks.noNullContent ? '' : null }
+  return asObjects(message.tool_calls).flatMap((call, at) => [
+    { ...(at === 0 ? message : bare), tool_calls: [call] },
+    ...results.filter((result) => result.tool_call_id === call.id),
+  ])
+}
 
 /** The vendor takes both roles. Requests of other wires are mostly for other servers, many of which take `system` only. */
 const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin, quirks }: Outgoing): string =>

@@ -43,6 +43,10 @@ export const breaksTurns = ({ messages }: JsonObject): boolean => {
   return spoken.some((role, at) => role === 'user' && (spoken[at - 1] === 'user' || spoken[at - 1] === 'tool'))
 }
 
+/** Whether the model has made several calls in one message. */
+export const callsAtOnce = ({ messages }: JsonObject): boolean =>
+  asObjects(messages).some(({ tool_calls: calls }) => asList(calls).length > 1)
+
 /** Whether an outline's cut strings leave open which edits are due. */
 const needsWhole = ({ messages }: JsonObject, { shortCallIds, noMidSystem, needsReasoning }: Quirks): boolean => {
   if (shortCallIds) return true
@@ -65,7 +69,7 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   const { quirks } = options
   const body = needsWhole(outline, quirks) ? whole() : outline
   const edits: Edit[] = [modelEdit(options)]
-  if (body.stream === true) {
+  if (quirks.streams ?? body.stream === true) {
     // Made even where it is asked for: written twice, the provider might read the other one, and reasoning that is not told
     // of is not billed.
     edits.push(
@@ -73,6 +77,8 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
         ? { path: ['stream_options', 'include_usage'], value: 'true' }
         : { path: ['stream_options'], value: '{"include_usage":true}' },
     )
+  } else if (quirks.streams === false && given(body.stream_options)) {
+    edits.push({ path: ['stream_options'], value: undefined })
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
   const messages = asList(body.messages)

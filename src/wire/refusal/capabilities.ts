@@ -3,7 +3,7 @@
 // asked otherwise. No row is a server's sentence.
 
 import type { Remedy } from '../../errors.ts'
-import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
 import type { Span } from './kinds.ts'
@@ -127,6 +127,8 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
 
+const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
+
 const CAPABILITIES: Capability[] = [
   {
     called: /\bwords?\b.*\bjson\b/i,
@@ -166,6 +168,18 @@ const CAPABILITIES: Capability[] = [
         : undefined,
   },
   {
+    // Of a conversation in which the model has made several at once.
+    called:
+      /\b(?:single|one|multiple|several|parallel) (?:tool|function)[- _]?calls?\b|\b(?:tool|function)[- _]?calls? (?:at (?:once|a time)|in parallel)\b/i,
+    asked: ({ wire, sent }) =>
+      wire === 'chat-completions'
+        ? at(
+            placesOf(sent, 'messages.*.tool_calls').find((place) => asList(valueAt(sent, place)).length > 1),
+            { remedy: 'calls-in-turn' },
+          )
+        : undefined,
+  },
+  {
     called:
       /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
     asked: disorder,
@@ -183,6 +197,19 @@ const CAPABILITIES: Capability[] = [
     called: /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b/i,
     unless: ANY,
     asked: ({ wire, sent }) => at(blankIn(wire, sent), { advice: 'Leave out what holds no text.' }),
+  },
+  {
+    // By whom none was asked for.
+    called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
+    unless:
+      /\b(?:mandatory|required)\b|\b(?:cannot|can[’']t|not) be (?:disabled|(?:turned|switched) off)\b|\bmust be enabled\b/i,
+    asked: ({ wire, sent }) =>
+      at(
+        ['reasoning_effort', 'reasoning.effort', 'thinking.type', 'enable_thinking']
+          .map((path) => path.split('.'))
+          .find((place) => OFF.has(valueAt(sent, place))),
+        wire === 'messages' ? { remedy: 'always-thinking' } : { remedy: 'other-effort', named: THINKING },
+      ),
   },
   {
     called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
@@ -215,9 +242,21 @@ const CAPABILITIES: Capability[] = [
       SCHEMA_AT_FAULT.test(said) ? undefined : at(formIn(sent), { remedy: 'output-by-tool' }),
   },
   {
-    called: /\btool[ _]choice\b/i,
+    called: /\btool[ _]?choice\b/i,
     asked: ({ sent }) =>
       isForcedChoice(sent.tool_choice) ? at(['tool_choice'], { remedy: 'no-forced-tools' }) : undefined,
+  },
+  {
+    // Before the tools that are not to be had in a stream: what is broken in one is no fault of its request.
+    called: STREAMS,
+    unless:
+      /n[o’']t (?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i,
+    asked: ({ sent }) => (sent.stream === true ? at(['stream'], { remedy: 'not-streamed' }) : undefined),
+  },
+  {
+    called: STREAMS,
+    unless: /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i,
+    asked: ({ sent }) => (sent.stream === true ? undefined : at(['stream'], { remedy: 'streamed' })),
   },
   {
     called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b`, 'i'),
@@ -230,7 +269,6 @@ const CAPABILITIES: Capability[] = [
   },
   member(/\blog[- ]?probs?\b|\bprobabilit/i, 'logprobs', 'include', 'top_logprobs'),
   member(SEVERAL, 'n'),
-  member(/\bstream(?:s|ing)?\b/i, 'stream'),
   member(/\baudio\b/i, 'audio', 'modalities'),
   setting(/\bpenalt(?:y|ies)\b/i, 'frequency_penalty', 'presence_penalty'),
   setting(/\bstop (?:sequences?|words?|tokens?)\b/i, 'stop', 'stop_sequences'),
@@ -246,6 +284,10 @@ const CAPABILITIES: Capability[] = [
     },
   },
 ]
+
+const OFF = new Set<Json | undefined>(['none', 'disabled', false])
+/** Which every model has that thinks. */
+const THINKING = ['low', 'medium', 'high'] as const
 
 /** A grammar that could not be made may be told of without a word that says no. */
 const UNCOMPILED = /\bgrammar\b|\bunimplemented\b|\btoo (?:many|complex|large|deep)/i

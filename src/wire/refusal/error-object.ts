@@ -136,14 +136,29 @@ export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | und
 }
 
 /** The error's message, followed by the one it quotes from the server behind its own. */
-export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
+export const messageIn = (members: JsonObject): string => {
+  const { message, error, errors, detail, metadata } = members
+  const others = [members.msg, members.error_msg, members.error_message]
   const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
-  const text = [message, error, asList(errors)[0], detail, ...lists].find((value) => typeof value === 'string') ?? ''
+  const text =
+    [message, error, asList(errors)[0], detail, ...others, ...lists].find((value) => typeof value === 'string') ?? ''
   const said = isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
   return said
     .replace(PATH_BEHIND, (_, fault, path) => `${path.replace(/\[(\w+)\]/g, '.$1')}: ${fault}`)
     .replace(PYTHON_FAULT, (_, steps, fault, other) => `\n${steps.match(/\w+/g)?.join('.')}: ${fault ?? other}`)
 }
+
+const TELLING = /^(?:error_?)?(?:message|msg|reason|code)$/i
+const MOST_WITHIN = 2
+
+/** Whether what comes in the place of an answer tells why, under whatever names. */
+export const tellsWhy = (body: JsonObject, within = 0): boolean =>
+  asList(body.errors).length > 0 ||
+  Object.entries(body).some(([name, value]) =>
+    isObject(value)
+      ? within < MOST_WITHIN && tellsWhy(value, within + 1)
+      : filledText(value) !== undefined && TELLING.test(name),
+  )
 
 /** One of the servers names the member behind its fault. */
 const PATH_BEHIND = /(Extra inputs are not permitted), field: '([\w.[\]]{1,200})'/g

@@ -1,12 +1,12 @@
 // The kinds of refusal that are nobody's fault within the request, or its content's, for servers without a code of ours for
-// them: an account out of money, a model that is not known there, a key that counts no more, content against a policy. A kind
-// is known by what a sentence is about and what it says of that; the words of a machine code are read as a sentence.
+// them: an account out of money, a model that is not known there, a key that counts no more, content against a policy, or that
+// all are busy. A kind is known by what a sentence is about and what it says of that; the words of a machine code are read as a sentence.
 
 import { isObject, type Json } from '../../ir/json.ts'
 import { classOfCode } from './error-object.ts'
 import { objectsIn } from './literals.ts'
 
-export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy'
+export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy' | 'overloaded'
 
 /** `told`: what told, where it stands in the text; undefined for a status or a code. */
 export type Known = { kind: Kind; told?: Span }
@@ -42,11 +42,15 @@ const MODEL: Sign[] = [
       'i',
     ),
     new RegExp(
-      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|not supported$|access denied)\\b|throughput isn.t supported)`,
+      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|access denied)\\b|throughput isn.t supported)`,
       'i',
     ),
     new RegExp(
       `\\b(?:not found|unable to access|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b`,
+      'i',
+    ),
+    new RegExp(
+      `(?<!(?:by|with|for) (?:this|the) )\\b${NAMED}\\b:?(?: \\S{1,160})? (?:is )?not supported\\W{0,3}$`,
       'i',
     ),
     /^(?:\S{1,40}: )?model: \S/i,
@@ -82,11 +86,24 @@ const POLICY: Sign[] = [
   ),
 ]
 
+const BUSY: Sign[] = [
+  both(
+    /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|calls?) (?:limit|quota)\b|\bthrottl\w*/i,
+    /\b(?:exceed\w*|reached|hit|wait|retry|again|later|many|throttl\w*)\b/i,
+  ),
+  ...phrase(
+    /\boverloaded\b/i,
+    /\bat (?:full |maximum |max )?capacity\b/i,
+    /\bcapacity (?:exceeded|exhausted|reached)\b/i,
+  ),
+]
+
 const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
   { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
   { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
   { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
   { kind: 'no-access', signs: ACCESS, statuses: new Set([400]) },
+  { kind: 'overloaded', signs: BUSY, statuses: new Set([200, 400, 403, 500]) },
 ]
 
 /** Where no server has the model some relays answer with 503, which others do where all are busy. */
@@ -150,7 +167,7 @@ export const codesIn = (body: unknown): string[] => {
     if (typeof value === 'string') for (const { value: inner } of objectsIn(value)) collect(inner, depth + 1)
     if (!isObject(value)) return
     for (const [name, inner] of Object.entries(value))
-      if (CODES.includes(name) && typeof inner === 'string') codes.add(inner.slice(0, 80))
+      if (CODES.includes(name.toLowerCase()) && typeof inner === 'string') codes.add(inner.slice(0, 80))
       else collect(inner, depth + 1)
   }
   collect(body as Json | undefined, 0)

@@ -69,6 +69,7 @@ const MAXIMUM = new RegExp(
     /context window limit \(/,
     /(?:prompt|model) length (?:is|of) /,
     /input length of /,
+    /max(?:imum)?(?: allowed)? length (?:of |is |\()?/,
     /for model with /,
     /token limit: /,
     /tokens allowed \(/,
@@ -112,6 +113,7 @@ const PARTS = [
   /(?<prompt>\d{1,15}) of text input, (?<answer>\d{1,15}) in the output/,
   /\((?<answer>\d{1,15}) > \d{1,15} - (?<prompt>\d{1,15})\)/,
   /requested (?<answer>\d{1,15}) output tokens and your prompt contains (?:at least )?(?<prompt>\d{1,15}) input tokens/,
+  /Given: (?<prompt>\d{1,15}) `inputs` tokens and (?<answer>\d{1,15}) `max_new_tokens`/,
   /passed (?<prompt>\d{1,15}) input tokens and requested (?<answer>\d{1,15}) output tokens/,
 ]
 

@@ -318,16 +318,18 @@ const snake = (name = ''): string => wordsOf(name).join('_')
 const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
   const name = [...CAPS].find((cap) => typeof sent[cap] === 'number')
   const asked = name === undefined ? undefined : sent[name]
-  if (name === undefined || typeof asked !== 'number' || !RANGE.test(text)) return undefined
-  const figures = Array.from(text.matchAll(/(?<![\w.-])\d[\d,]{0,14}(?![\w.]\w)/g), ([digits]) =>
-    Number(digits.replaceAll(',', '')),
-  )
+  if (name === undefined || typeof asked !== 'number') return undefined
+  const figures = Array.from(text.matchAll(FIGURE), ([digits]) => Number(digits.replaceAll(',', '')))
+  if (!RANGE.test(text) && !PAIR.test(text) && !figures.includes(asked)) return undefined
   const least = Math.min(...figures.filter((figure) => figure > asked))
   if (LEAST.test(text) && least <= MOST_LEAST) return { remedy: 'higher-cap', named: [`${least}`], place: [name] }
   const most = Math.max(...figures.filter((figure) => figure < asked))
   return most >= 1 ? { remedy: 'lower-cap', named: [`${most}`], place: [name] } : undefined
 }
 
+const FIGURE = /(?<![\w.-])(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,15})(?![\w.]\w)/g
+/** A range in any language. */
+const PAIR = /[[(（]\s*\d{1,15}\s*[,，~–-]\s*\d{1,15}\s*[\])）]/
 const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)|under /i
 /** More than a server wants at least, and more than a quota may be exceeded by. */
 const MOST_LEAST = 64

@@ -69,7 +69,14 @@ const isPlain = (value: Json): boolean => typeof value === 'string' && !HASHED_U
 const CACHE = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options']
 const LABELS = [...CACHE, 'metadata', 'parallel_tool_calls', 'service_tier', 'store', 'stream_options']
 
+/** The form of an answer is the gateway's affair. */
+const STREAMS: Wish[] = [
+  { path: 'stream', remedy: 'not-streamed', when: (value) => value === true },
+  { path: 'stream', remedy: 'streamed', when: (value) => value === false },
+]
+
 const CHAT: Wish[] = [
+  ...STREAMS,
   ...users('user', 'safety_identifier'),
   ...leftOut(...LABELS, 'seed', 'stop', 'verbosity', 'prediction', 'temperature', 'top_p', 'top_k'),
   ...leftOut('frequency_penalty', 'presence_penalty'),
@@ -98,6 +105,7 @@ const CHAT: Wish[] = [
 const SEARCHES: Wish = { path: 'tools.*', remedy: 'no-web-search', when: isSearch, called: ['type'] }
 
 const RESPONSES: Wish[] = [
+  ...STREAMS,
   ...users('user', 'safety_identifier'),
   ...leftOut(...LABELS, 'temperature', 'top_p', 'truncation', 'client_metadata', 'text.verbosity'),
   { path: 'include', when: (value) => !asList(value).includes('message.output_text.logprobs') },
@@ -131,6 +139,7 @@ const MARKS = [
 ]
 
 const MESSAGES: Wish[] = [
+  ...STREAMS,
   ...users('metadata.user_id'),
   ...leftOut('metadata', 'service_tier', 'temperature', 'top_p', 'top_k', 'stop_sequences'),
   { path: 'output_config.effort', remedy: 'other-effort' },
