@@ -14,7 +14,7 @@ const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString(
 const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
 const HEAD = Buffer.from(BEGINS)
 const ENDS = String.fromCharCode(EDGE)
-const markOf = (which: number): string => `${BEGINS}${which}${ENDS}`
+const markOf = (which: number, bytes: number): string => `${BEGINS}${which}.${bytes}${ENDS}`
 
 /** For a value that is known. */
 const NULL = 'null'
@@ -57,7 +57,9 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   const spans = longIn(all, cut, known)
   const count = spans.length / 3
   if (count === 0 || all.includes(EDGE)) return undefined
-  const marks = Array.from({ length: count }, (_, which) => markOf(which))
+  const marks = Array.from({ length: count }, (_, which) =>
+    markOf(which, (spans[which * 3 + 2] as number) - (spans[which * 3 + 1] as number)),
+  )
   const placeOf = (which: number): ReturnType<Marked['placeOf']> => {
     const [start = 0, kept = 0, end = 0] = spans.slice(which * 3, which * 3 + 3)
     return { start, kept, end, hidden: end - kept - (marks[which]?.length ?? 0) }
@@ -95,7 +97,7 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
     placeOf,
     whole: (which) =>
       JSON.parse(all.toString('utf8', (spans[which * 3] as number) - 1, (spans[which * 3 + 2] as number) + 1)),
-    written: (json) => written(json, count, (which) => all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])),
+    written: (json) => written(json, count, (which) => [all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])]),
   }
 }
 
@@ -149,7 +151,7 @@ const isName = (bytes: Uint8Array, end: number): boolean => {
 }
 
 /** No further than to the beginning of the character that is there. */
-const onBorder = (bytes: Uint8Array, start: number, end: number): number => {
+export const onBorder = (bytes: Uint8Array, start: number, end: number): number => {
   let at = end
   while (at > start && isInCharacter(bytes[at] as number)) at--
   return at
@@ -183,32 +185,83 @@ const saysSomething = (bytes: Uint8Array, start: number, end: number): boolean =
 }
 
 const markIn = (text: string, count: number): number | undefined => {
+  const at = markAt(text)
+  return at === undefined ? undefined : numberOf(text.slice(at + BEGINS.length, -1), count)
+}
+
+/** Where the mark begins that a string ends in. */
+const markAt = (text: string): number | undefined => {
   if (text.charCodeAt(text.length - 1) !== EDGE) return undefined
   const at = text.lastIndexOf(BEGINS)
-  const which = at === -1 ? '' : text.slice(at + BEGINS.length, -1)
-  return numberOf(which, count)
+  return at === -1 ? undefined : at
 }
 
 /** Whatever a mark says, only what it may stand for is put in its place: within a string, and of one. */
-const numberOf = (digits: string, count: number): number | undefined =>
-  /^\d{1,9}$/.test(digits) && Number(digits) < count ? Number(digits) : undefined
+const numberOf = (digits: string, count: number): number | undefined => {
+  const [, which] = NUMBER.exec(digits) ?? []
+  return which !== undefined && Number(which) < count ? Number(which) : undefined
+}
 
+/** How many bytes it hides stands behind it. */
+const NUMBER = /^(\d{1,9})\.(\d{1,9})$/
+
+/** `begins`: by what of its beginning a mark is looked for. */
 const written = (
   json: Uint8Array<ArrayBuffer>,
   count: number,
-  hidden: (which: number) => Uint8Array,
+  hidden: (which: number) => readonly Uint8Array[],
+  begins: number | Buffer = EDGE,
 ): Pieces | undefined => {
   const all = asBuffer(json)
   const pieces: Uint8Array[] = []
   let from = 0
-  for (let at = all.indexOf(EDGE); at !== -1; at = all.indexOf(EDGE, from)) {
+  for (let at = all.indexOf(begins); at !== -1; at = all.indexOf(begins, from)) {
     const number = at + HEAD.length
     const end = all.indexOf(EDGE, number)
     const which = numberOf(all.toString('latin1', number, end), count)
     if (which === undefined || !all.subarray(at, number).equals(HEAD)) return undefined
-    pieces.push(all.subarray(from, at), hidden(which))
+    pieces.push(all.subarray(from, at), ...hidden(which))
     from = end + 1
   }
   pieces.push(all.subarray(from))
   return new Pieces(pieces)
+}
+
+/** Strings that are put aside one after the other, as they come, from text that may hold anything. */
+export class PutAside {
+  /** Whether each is written once, and let go of then. */
+  readonly #once: boolean
+  readonly #strings: (readonly Uint8Array[])[] = []
+
+  constructor(once: boolean) {
+    this.#once = once
+  }
+
+  /** What stands for the bytes of a JSON string's rest. */
+  put(rest: readonly Uint8Array[]): string {
+    const bytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    this.#strings.push(rest)
+    return markOf(this.#strings.length - 1, bytes)
+  }
+
+  /** Text with the bytes in place of the marks; undefined where one has not come through whole. */
+  written(text: string): Pieces | undefined {
+    const hidden = (which: number): readonly Uint8Array[] => {
+      const rest = this.#strings[which] ?? []
+      if (this.#once) this.#strings[which] = []
+      return rest
+    }
+    return written(Buffer.from(text), this.#strings.length, hidden, HEAD)
+  }
+
+  get isEmpty(): boolean {
+    return this.#strings.length === 0
+  }
+}
+
+/** What of a string is there, and how many bytes its mark hides; undefined for one without. */
+export const seenOf = (text: string): { seen: string; hidden: number } | undefined => {
+  const at = markAt(text)
+  const [, , bytes] = at === undefined ? [] : (NUMBER.exec(text.slice(at + BEGINS.length, -1)) ?? [])
+  return bytes === undefined ? undefined : { seen: text.slice(0, at), hidden: Number(bytes) }
 }

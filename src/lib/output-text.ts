@@ -1,5 +1,7 @@
 // A growing text of which only a bounded part is kept, for estimating its tokens.
 
+import { seenOf } from './json-marked.ts'
+
 const KEPT_CHARS = 256 * 1024
 const PIECES = 64
 const OPENING_CHARS = 1_000
@@ -13,10 +15,12 @@ export class OutputText {
 
   add(piece: string | undefined): void {
     if (piece === undefined || piece === '') return
-    this.#chars += piece.length
+    const marked = seenOf(piece)
+    const seen = marked?.seen ?? piece
+    this.#chars += seen.length + (marked?.hidden ?? 0)
     const room = KEPT_CHARS - this.#kept
     if (room === 0) return
-    const kept = piece.length > room ? piece.slice(0, room) : piece
+    const kept = seen.length > room ? seen.slice(0, room) : seen
     this.#kept += kept.length
     // Joining makes a flat copy, so that pieces sliced from frames do not keep the frames in memory.
     if (this.#pieces.push(kept) === PIECES) this.#join()

@@ -1,11 +1,15 @@
 // Server-sent events: an incremental reader, whose frames do not depend on how the bytes are chunked, and a writer.
 
+import { type Aside, LONG_LINE_CHARS, LongLine, wholeCharacters } from './long-line.ts'
+
 /** One dispatched event. `data` holds the data lines joined by "\n"; a frame without data is never made. */
 export type Frame = { event?: string; data: string }
 
 const CR = 13
 const LF = 10
 const COLON = 58
+/** A shorter chunk may hold no character whole. */
+const LEAST_BYTES = 4
 
 /** What every further line of data counts for in addition to its characters, as it takes memory, too. */
 const LINE_CHARS = 40
@@ -25,27 +29,71 @@ export class FrameReader {
   #event: string | undefined
   #data: string | undefined
   #size = 0
+  /** The bytes of this event that were put aside with lines before. */
+  #put = 0
+  /** The line that is read now, where it is long. */
+  #long: LongLine | undefined
   readonly #maxChars: number
+  readonly #aside: Aside | undefined
 
-  constructor(maxChars = 64 * 1024 * 1024) {
+  /** `aside`: where long strings of JSON are put. */
+  constructor(maxChars = 64 * 1024 * 1024, aside?: Aside) {
     this.#maxChars = maxChars
+    this.#aside = aside
   }
 
-  /** The characters held of an event that is not complete. */
+  /** The characters held of an event that is not complete, and the bytes of what was put aside. */
   get held(): number {
-    return this.#size + this.#rest.length
+    return this.#chars + this.#put + (this.#long === undefined ? 0 : this.#long.put + this.#long.open)
+  }
+
+  /** Those that are read. */
+  get #chars(): number {
+    return this.#size + this.#rest.length + (this.#long?.read ?? 0)
   }
 
   /** The frames completed by these bytes, in order. */
   push(chunk: Uint8Array): Frame[] {
-    return this.#read(this.#decoder.decode(chunk, { stream: true }), false)
+    if (this.#long !== undefined) return this.#readLong(this.#long, chunk)
+    const frames = this.#read(this.#decoder.decode(chunk, { stream: true }), false)
+    if (this.#rest.length >= LONG_LINE_CHARS) this.#beginLong(chunk)
+    return frames
   }
 
   /** The last frame of a stream that ended without its blank line, if there is one. */
   end(): Frame[] {
+    this.#endLong()
     const frames = this.#read(this.#decoder.decode(), true)
     const last = this.#dispatch()
     return last ? [...frames, last] : frames
+  }
+
+  /** `chunk`: the last that was decoded, which may end within a character or a line's end. */
+  #beginLong(chunk: Uint8Array): void {
+    if (this.#aside === undefined || this.#scanned < this.#rest.length || chunk.byteLength < LEAST_BYTES) return
+    const long = new LongLine(this.#aside)
+    long.push(Buffer.from(this.#rest))
+    long.push(chunk.subarray(wholeCharacters(chunk)))
+    this.#decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    this.#long = long
+    this.#rest = ''
+    this.#scanned = 0
+  }
+
+  #readLong(long: LongLine, chunk: Uint8Array): Frame[] {
+    const end = long.push(chunk)
+    this.#bound()
+    if (end === -1) return []
+    this.#endLong()
+    return this.push(chunk.subarray(end))
+  }
+
+  #endLong(): void {
+    if (this.#long === undefined) return
+    this.#put += this.#long.put
+    this.#rest = this.#long.text
+    this.#scanned = this.#rest.length
+    this.#long = undefined
   }
 
   #read(text: string, final: boolean): Frame[] {
@@ -95,7 +143,7 @@ export class FrameReader {
   }
 
   #bound(): void {
-    if (this.held <= this.#maxChars) return
+    if (this.held <= this.#maxChars && this.#chars <= (this.#aside?.mostRead ?? this.#maxChars)) return
     throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
   }
 
@@ -126,6 +174,7 @@ export class FrameReader {
     this.#event = undefined
     this.#data = undefined
     this.#size = 0
+    this.#put = 0
     if (data === undefined || data === '') return undefined
     return event === undefined || event === '' ? { data } : { event, data }
   }

@@ -3,7 +3,7 @@
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
-import { TooMuchJson } from '../lib/json-survey.ts'
+import { type Read, TooMuchJson } from '../lib/json-survey.ts'
 import type { Turns } from '../lib/turns.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
@@ -99,31 +99,38 @@ const ENDED = { done: true, value: undefined } as const
 const JSON_BEGINS = /^(?:\s|ï»¿)*(?:[[{"]|$)/
 const BEGINNING = 64
 
+/** What has come: its bytes, and what is known of large JSON. */
+export type Received = { bytes: Uint8Array<ArrayBuffer>; read?: Read }
+
 /** Throws GatewayError for JSON that holds more than it may. */
-const textOf = async (bytes: Uint8Array, turns: Turns | undefined): Promise<string> => {
+const surveyed = async (bytes: Uint8Array<ArrayBuffer>, turns: Turns | undefined): Promise<Received> => {
   const isLarge = turns !== undefined && bytes.byteLength >= READ_BYTES
-  if (isLarge && JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) {
-    try {
-      await readInTurns(bytes, turns)
-    } catch (error) {
-      throw error instanceof TooMuchJson ? malformedAnswer(error) : error
-    }
+  if (!isLarge || !JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) return { bytes }
+  try {
+    return { bytes, read: await readInTurns(bytes, turns, { outlined: false }) }
+  } catch (error) {
+    throw error instanceof TooMuchJson ? malformedAnswer(error) : error
   }
-  return utf8.decode(bytes)
 }
+
+export const textOf = ({ bytes }: Received): string => utf8.decode(bytes)
 
 const utf8 = new TextDecoder()
 
+/** A body as text. Throws as `receive` does. */
+export const readText = async (...received: Parameters<typeof receive>): Promise<string> =>
+  textOf(await receive(...received))
+
 /**
- * A body as text. Throws GatewayError for one larger than `bytes`, for one that there is no room for, and for JSON that holds
+ * A body. Throws GatewayError for one larger than `bytes`, for one that there is no room for, and for JSON that holds
  * more than it may.
  */
-export const readText = async (
+export const receive = async (
   response: Response,
   bytes: number,
   abort: AbortController,
   options: ReadOptions = {},
-): Promise<string> => {
+): Promise<Received> => {
   const { heard, room, turns } = options
   const hold = room === undefined ? undefined : holdIn(room, abort)
   // The length of a compressed body says nothing about its text.
@@ -133,12 +140,12 @@ export const readText = async (
   try {
     if (declared > 0 && declared <= bytes) {
       hold?.bytes(declared)
-      const whole = await response.bytes()
-      if (formatOf(whole, response.headers) === undefined) return await textOf(whole, turns)
-      return await readText(new Response(new Blob([whole]).stream()), bytes, abort, options)
+      const whole = new Uint8Array(await response.arrayBuffer())
+      if (formatOf(whole, response.headers) === undefined) return await surveyed(whole, turns)
+      return await receive(new Response(new Blob([whole]).stream()), bytes, abort, options)
     }
     const body = await answerBody(response, abort)
-    if (body === null) return ''
+    if (body === null) return { bytes: new Uint8Array() }
     const pieces: Uint8Array[] = []
     let size = 0
     let closed: unknown
@@ -158,10 +165,10 @@ export const readText = async (
       hold?.bytes(size)
       pieces.push(piece)
     }
-    const text = await textOf(Buffer.concat(pieces), turns)
+    const received = await surveyed(Buffer.concat(pieces), turns)
     // Some servers close the connection without ending the body: an object that is closed is whole.
-    if (closed !== undefined && parseObject(text, turns !== undefined) === undefined) throw closed
-    return text
+    if (closed !== undefined && parseObject(textOf(received), turns !== undefined) === undefined) throw closed
+    return received
   } catch (error) {
     throw networkError(error, abort)
   } finally {

@@ -8,7 +8,7 @@ import { collectAfter } from '../lib/collect.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { writeJson } from '../lib/json-write.ts'
 import { free } from '../lib/memory.ts'
-import type { Sent } from '../lib/pieces.ts'
+import type { Pieces, Sent } from '../lib/pieces.ts'
 import type { Frame } from '../lib/sse.ts'
 import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import { endpoint } from '../provider/endpoint.ts'
@@ -23,14 +23,35 @@ import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from
 import { imagesAsked } from './adapt/pictures.ts'
 import type { Keep } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
-import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
+import { requireBoundedAnswer } from './answer-bounds.ts'
+import {
+  ANSWER_BYTES,
+  answerBody,
+  ERROR_BYTES,
+  type Received,
+  readText,
+  receive,
+  textOf,
+  withModelName,
+} from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import { bytesHeard, heardBy, hearWhole } from './capture.ts'
 import { withoutMarks } from './client-body.ts'
 import { listDropped } from './dropped.ts'
 import { type Exchange, secondsOf } from './exchange.ts'
+import { markedAnswer } from './marked-answer.ts'
 import type { Relay } from './services.ts'
-import { beginning, endedSource, type HeldSource, joined, rawTap, readBytes, readFrom, type Source } from './source.ts'
+import {
+  beginning,
+  endedSource,
+  type HeldSource,
+  joined,
+  rawTap,
+  readBytes,
+  readFrom,
+  type Source,
+  type Unread,
+} from './source.ts'
 import type { Target } from './target.ts'
 import {
   askOf,
@@ -56,7 +77,7 @@ import { editsWithin } from './within.ts'
 export type JsonAnswer = {
   kind: 'json'
   target: Target
-  text: string
+  text: string | Pieces
   usage: Usage | undefined
   rawUsage: JsonObject | undefined
   /** The answer on the provider's wire, for counting where usage is missing. */
@@ -233,11 +254,33 @@ const isMissing = ({ codec }: Exchange, target: Target): boolean => codec.isMiss
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
-  const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
-  if (reading.codec.isText?.(reading.request.body.outline) === true && parseObject(received) === undefined)
-    return textAnswer(received, reading)
-  if (received.length <= VAST_CHARS) return relay.turns(received.length, () => atOnce(wholeAnswer(received, reading)))
-  return inTurns(wholeAnswer(received, reading), received.length, relay.turns)
+  const received = await receive(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
+  if (reading.codec.isText?.(reading.request.body.outline) === true) {
+    const text = textOf(received)
+    if (parseObject(text) === undefined) return textAnswer(text, reading)
+  }
+  const size = received.bytes.byteLength
+  if (size <= VAST_CHARS) return relay.turns(size, () => atOnce(wholeAnswer(textOf(received), reading)))
+  return inTurns(vastAnswer(received, reading), size, relay.turns)
+}
+
+/** Where most of it need not be read, that is passed over. */
+function* vastAnswer(received: Received, reading: Reading): Steps<JsonAnswer> {
+  const { plan, request } = reading
+  // Who exports what is said, keeps an answer or counts several reads all of it.
+  const isKept = plan.undo !== undefined && mayBeKept(request)
+  const isRead = isKept || request.trace?.said !== undefined || wantsSeveral(request.body.outline)
+  const marked = isRead ? undefined : yield* markedAnswer(received, plan.undo !== undefined)
+  if (marked !== undefined) {
+    const answer = yield* answerOf({ ...marked, size: received.bytes.byteLength }, reading)
+    const isCounted = Boolean(answer.usage?.input && answer.usage.output)
+    const written = isCounted || plan.undo !== undefined ? marked.written(utf8.encode(answer.text)) : undefined
+    if (written !== undefined) return { ...answer, text: written }
+  }
+  yield
+  const text = textOf(received)
+  free(received.bytes)
+  return yield* wholeAnswer(text, reading)
 }
 
 /** How the pages begin that proxies answer with. */
@@ -256,12 +299,22 @@ const hearAll = ({ request: { trace }, codec, plan: { undo } }: Reading, body: J
   if (trace?.said !== undefined) hearWhole(trace.said, body, { codec, undo })
 }
 
-function* wholeAnswer(received: string, reading: Reading): Steps<JsonAnswer> {
-  const { request: exchange, target, codec, plan } = reading
-  const parsed = parseObject(received, true)
+function* wholeAnswer(received: string, reading: Reading): Steps<JsonAnswer & { text: string }> {
+  const body = parseObject(received, true)
   yield
-  const body = parsed ?? wholeIn(received, reading)
-  const text = parsed === undefined ? JSON.stringify(body) : received
+  if (body !== undefined) return yield* answerOf({ body, text: received }, reading)
+  const made = wholeIn(received, reading)
+  return yield* answerOf({ body: made, text: JSON.stringify(made), isMade: true }, reading)
+}
+
+/** `size`: about how long its text was as it came. `isMade`: of the stream that came in its place. */
+type Opened = { body: JsonObject; text: string; size?: number; isMade?: true }
+
+function* answerOf(
+  { body, text, size = text.length, isMade }: Opened,
+  reading: Reading,
+): Steps<JsonAnswer & { text: string }> {
+  const { request: exchange, target, codec, plan } = reading
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
   hearAll(reading, body)
@@ -271,10 +324,10 @@ function* wholeAnswer(received: string, reading: Reading): Steps<JsonAnswer> {
     const exact = withExact(text, body)
     yield
     const across = crossing(reading, exchange.codec.operation ?? exchange.wire, plan.undo)
-    translated = translateResponse(exact, across)
+    translated = translateResponse(exact, across, size)
     yield
   }
-  const made = translated ?? (parsed === undefined ? body : undefined)
+  const made = translated ?? (isMade && body)
   if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
   const clientText =
     translated === undefined
@@ -314,13 +367,16 @@ const ownUndo = (target: Target, cap: number | undefined): Undo => ({
   ...(cap === undefined ? {} : { cap }),
 })
 
+const mayBeKept = ({ wire, codec, asSent }: Exchange): boolean =>
+  wire === 'responses' && codec.operation === undefined && asSent.outline.store !== false
+
 /**
  * Keeps a translated answer, once it is made: only the gateway can resolve a later reference to what it has written itself,
  * with ids of its own. Undefined where its client cannot refer to it.
  */
 const keeperOf = ({ relay, request }: Reading): Keep | undefined => {
-  const { wire, codec, key, body, asSent } = request
-  if (wire !== 'responses' || codec.operation !== undefined || asSent.outline.store === false) return undefined
+  const { key, body, asSent } = request
+  if (!mayBeKept(request)) return undefined
   const kept = rememberable(asSent.whole().body, body.whole().body)
   return kept && relay.recall.open(key.id, kept, body.size)
 }
@@ -341,6 +397,7 @@ const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
 export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const images = imagesAsked(exchange.body.outline)
+  const keep = plan.undo === undefined ? undefined : keptBy(reading)
   const passed =
     plan.undo === undefined
       ? codec.tap({
@@ -352,7 +409,7 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
           cap: plan.cap,
           now: secondsOf(relay.clock),
         })
-      : translateStream(crossing(reading, exchange.wire, plan.undo), keptBy(reading))
+      : translateStream(crossing(reading, exchange.wire, plan.undo), keep)
   const said = exchange.trace?.said
   const tap =
     said === undefined ? passed : heardBy(said, passed, { codec, undo: plan.undo }, wantsSeveral(exchange.body.outline))
@@ -364,13 +421,17 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
     if (otherForm !== undefined) return ended(seenBy(tap, otherForm.frames(body, images)), tap)
     if (!hasOtherForm(reading)) throw malformedAnswer()
     hearAll(reading, body)
+    requireBoundedAnswer(body, text.length)
     const across = crossing(reading, exchange.wire, plan.undo ?? {})
     const made = streamFromWhole(withExact(text, body), across, keptBy(reading))
     return ended(made.text, made.tap)
   }
   // One in the background can only be found by its id: its client has that at once.
   const holding = exchange.background ? {} : { heard }
-  return readToFirstOutput(response, { relay, target, codec, abort, ...holding }, tap, fromWhole)
+  // Who exports what is said, or keeps an answer, reads all of it.
+  const isHeard = said !== undefined || keep !== undefined
+  const unread = isHeard ? undefined : plan.undo === undefined ? 'strings' : 'pictures'
+  return readToFirstOutput(response, { relay, target, codec, abort, unread, ...holding }, tap, fromWhole)
 }
 
 /** What a stream of bytes says that it is; anything else may be said of an error. */
@@ -404,7 +465,7 @@ export const openRaw: Read<StreamAnswer> = async ({ relay, request: { trace }, t
 const HELD_MS = 1_000
 const HELD_CHARS = 256 * 1024
 
-type Opening = Pick<Call, 'relay' | 'target' | 'codec' | 'abort'> & { heard?: () => void }
+type Opening = Pick<Call, 'relay' | 'target' | 'codec' | 'abort'> & { heard?: () => void; unread?: Unread | undefined }
 
 /**
  * Reads a stream up to its first output for the client. Throws GatewayError for one that fails before. `fromWhole` makes
@@ -413,7 +474,7 @@ type Opening = Pick<Call, 'relay' | 'target' | 'codec' | 'abort'> & { heard?: ()
  */
 export const readToFirstOutput = async (
   response: Response,
-  { relay, target, codec, abort, heard }: Opening,
+  { relay, target, codec, abort, heard, unread }: Opening,
   tap: Tap,
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
@@ -431,7 +492,7 @@ export const readToFirstOutput = async (
       return fromWhole(text, body)
     })
   }
-  const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room })
+  const source = readFrom(reader, tap, { chunk: begun.chunk, abort, room: relay.room, ...(unread && { unread }) })
   const first = await firstOutput(
     source,
     tap,

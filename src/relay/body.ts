@@ -78,16 +78,23 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       await end({ answer, error: undefined, aborted: false })
     } finally {
       // Whatever became of that: nothing else will end this stream.
-      if (!options.client.gone) {
-        if (source.end !== '') send(source.end)
-        out?.close()
-      }
+      if (!options.client.gone) close(source.end)
+    }
+  }
+
+  const close = (text: string): void => {
+    try {
+      if (text !== '') send(text)
+    } finally {
+      out?.close()
     }
   }
 
   const send = (piece: string | Uint8Array): void => {
     sentAt = performance.now()
-    out?.enqueue(typeof piece === 'string' ? utf8.encode(piece) : piece)
+    const pieces = typeof piece === 'string' ? answer?.source.bytesOf?.(piece) : undefined
+    if (pieces === undefined) out?.enqueue(typeof piece === 'string' ? utf8.encode(piece) : piece)
+    else for (const one of pieces) if (one.byteLength > 0) out?.enqueue(one)
   }
 
   /** The stream's only timer, for all its timeouts. It checks the clock when it fires, so that no event has to reset it. */

@@ -350,7 +350,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
 }
 
 /** Puts back what stood for every mark but those, so many bytes in a step. */
-function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<number>): Steps<void> {
+export function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<number>): Steps<void> {
   const left: (JsonObject | Json[])[] = [body]
   let done = 0
   for (let value = left.pop(); value !== undefined; value = left.pop()) {

@@ -133,7 +133,9 @@ const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> =
     settleLater(relay, exchange, backgroundAnswer, { target: answer.target, lastKnown: promptOnly(exchange) })
   else await settleJson(relay, exchange, answer)
   freeBody(exchange)
-  return new Response(answer.text, { headers: answerHeaders(exchange, answer.contentType ?? 'application/json') })
+  return new Response(typeof answer.text === 'string' ? answer.text : answer.text.copied(), {
+    headers: answerHeaders(exchange, answer.contentType ?? 'application/json'),
+  })
 }
 
 const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {

@@ -1,9 +1,12 @@
 // The provider's end of a stream: how its body begins, and its events as text for the client.
 
 import { GatewayError } from '../errors.ts'
+import { isPlainBase64 } from '../lib/base64.ts'
+import { PutAside } from '../lib/json-marked.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
 import { malformedAnswer, openNotes } from '../wire/pass.ts'
+import { isPicture, MOST_READ } from './answer-bounds.ts'
 import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
@@ -18,6 +21,8 @@ export type Source = {
   readonly end: string
   /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
   drain(): Promise<void>
+  /** Text as it is sent, with what was put aside of it; undefined or absent where nothing is. */
+  bytesOf?(text: string): readonly Uint8Array[] | undefined
   abort: AbortController
 }
 
@@ -108,17 +113,29 @@ const isThere = (): boolean => true
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/**
+ * What of a long event is neither decoded nor parsed: every long string where all of it passes, and pictures where it is
+ * translated.
+ */
+export type Unread = 'strings' | 'pictures'
+
+type Reading = { chunk: Uint8Array | undefined; abort: AbortController; room: Room; unread?: Unread }
+
 /** `chunk`: what has been read already. An event that is long takes room until it is complete. */
-export const readFrom = (
-  reader: Reader,
-  tap: Tap,
-  { chunk, abort, room }: { chunk: Uint8Array | undefined; abort: AbortController; room: Room },
-): HeldSource => {
+export const readFrom = (reader: Reader, tap: Tap, { chunk, abort, room, unread }: Reading): HeldSource => {
   let left = chunk
   /** What is being waited for, unread. */
   let next: ReturnType<Reader['read']> | undefined
   let isRest = false
-  const frames = new FrameReader(FRAME_CHARS)
+  const aside = new PutAside(unread === 'strings')
+  const frames = new FrameReader(
+    FRAME_CHARS,
+    unread && {
+      mostRead: MOST_READ,
+      takes: (beginning, string) => unread === 'strings' || (isPicture(beginning) && string.every(isPlainBase64)),
+      put: (rest) => aside.put(rest),
+    },
+  )
   let hold: Hold | undefined
   let end = ''
   /** Nearly no stream has an event that needs room. */
@@ -139,6 +156,12 @@ export const readFrom = (
     abort,
     get end() {
       return end
+    },
+    bytesOf: (text) => {
+      if (aside.isEmpty) return undefined
+      const written = aside.written(text)
+      if (written === undefined) throw malformedAnswer()
+      return written.all
     },
     comes: (before) => {
       if (left !== undefined) return Promise.resolve(true)

@@ -23,6 +23,7 @@ import { CAPS, isHint } from '../wire/refusal/wishes.ts'
 import { plainSeal } from '../wire/seal.ts'
 import { eventsOn, shownOn } from '../wire/turns/drawn.ts'
 import { reworded } from './adapt/reworded.ts'
+import { boundedEvents, requireBoundedAnswer } from './answer-bounds.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './target.ts'
@@ -247,7 +248,13 @@ const askedIn = ({ marked, whole }: ClientBody): JsonObject => marked?.body ?? w
 /** What an answer goes through on its way: from the provider's wire, on which `undo` was asked for, to the client's. */
 export type Crossing = { client: ChatCodec; provider: ChatCodec; ask: Ask; undo: Undo }
 
-export const translateResponse = (body: JsonObject, { client, provider, ask, undo }: Crossing): JsonObject => {
+/** `size`: about how many characters of JSON it is. */
+export const translateResponse = (
+  body: JsonObject,
+  { client, provider, ask, undo }: Crossing,
+  size = 0,
+): JsonObject => {
+  requireBoundedAnswer(body, size)
   const read = withTaggedThoughts(provider.decodeResponse(body, undo), provider, undo)
   const shown = { ...read, parts: read.parts.map((part) => shownOn(client.wire, part)) }
   const decoded = withoutBlankTexts(shown)
@@ -297,6 +304,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const whole = wholeCalls(undo.cap)
   const spoken = client.needsText?.(ask.body) ? needingText() : undefined
   const noted = openNotes()
+  const exceeds = boundedEvents()
 
   /** All the provider's output is billed, also what is cut off at a stop sequence. */
   const countOutput = (event: ChatEvent): void => {
@@ -325,6 +333,8 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const push = (events: ChatEvent[]): string => {
     let text = ''
     events.forEach(countOutput)
+    const tooLong = exceeds(events, noted.output.chars)
+    if (tooLong !== undefined) return noted.failed(tooLong)
     const made = whole(cutAtStop(spaced(parted(shown(events)))))
     for (const event of spoken?.(made) ?? made) {
       note(event)

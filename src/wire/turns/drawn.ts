@@ -6,6 +6,7 @@ import { asList, asObject, filledText, isObject, type Json, type JsonObject } fr
 import type { AssistantPart, OpaquePart } from '../../ir/part.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { digest } from '../../lib/digest.ts'
+import { seenOf } from '../../lib/json-marked.ts'
 import { parseDataUrl } from './data-url.ts'
 
 const TYPES = new Set<Json | undefined>(['image_url', 'image', 'output_image'])
@@ -62,7 +63,8 @@ export const shownOn = (wire: ChatWire, part: AssistantPart): AssistantPart => {
 /** Its bytes in a text would come back with every turn, and cost what no picture does. */
 const inWords = (url: string, inline: ReturnType<typeof parseDataUrl>): string => {
   if (inline === undefined) return `![image](${url})`
-  const kilobytes = Math.max(1, Math.round((inline.data.length * 3) / 4 / 1024))
+  const { seen, hidden } = seenOf(inline.data) ?? { seen: inline.data, hidden: 0 }
+  const kilobytes = Math.max(1, Math.round(((seen.length + hidden) * 3) / 4 / 1024))
   return `[A picture was drawn (${inline.mediaType}, ${kilobytes} KB), which answers on this endpoint cannot hold: ask on another one for it.]`
 }
 

@@ -1,0 +1,77 @@
+// How much an answer may say that is translated: several times what any model writes in one. To make more of it another
+// wire's would hold up everyone else.
+
+import { GatewayError } from '../errors.ts'
+import type { ChatEvent } from '../ir/event.ts'
+import { asList, asObject, type Json, type JsonObject } from '../ir/json.ts'
+import { sniffMediaType } from '../wire/turns/data-url.ts'
+
+export const ANSWER_BOUNDS = {
+  /** Of texts, thoughts and calls: a million tokens. */
+  chars: 4 * 1024 * 1024,
+  /** Texts, thoughts, calls and citations. */
+  parts: 4_096,
+} as const
+
+const tooLong = (): GatewayError =>
+  new GatewayError(
+    'upstream_error',
+    'Server error: the provider sent an answer that is too long to be translated. Ask for a shorter one.',
+  )
+
+/** Whether a long string is a picture: by how its data begins, in an address or alone. */
+export const isPicture = (beginning: string): boolean =>
+  DATA_OF_PICTURE.test(beginning) || sniffMediaType(beginning)?.startsWith('image/') === true
+const DATA_OF_PICTURE = /^data:image\/[\w.+-]+;base64,/i
+
+/** The most bytes of JSON that are read at once, beside pictures. */
+export const MOST_READ = ANSWER_BOUNDS.chars
+
+/** Throws `upstream_error` for more. */
+export const requireReadable = (bytes: number): void => {
+  if (bytes > MOST_READ) throw tooLong()
+}
+
+/** Throws `upstream_error` for a whole answer that says more. `size`: about how many characters of JSON it is. */
+export const requireBoundedAnswer = (body: JsonObject, size: number): void => {
+  if (partsOf(body) > ANSWER_BOUNDS.parts || (size > ANSWER_BOUNDS.chars && charsOf(body) > ANSWER_BOUNDS.chars))
+    throw tooLong()
+}
+
+/** On whichever wire. */
+const partsOf = ({ content, output, choices }: JsonObject): number => {
+  const messages = asList(choices).map((choice) => asObject(asObject(choice).message))
+  const lists = messages.flatMap((message) => [message.content, message.tool_calls, message.annotations])
+  return [content, output, ...lists].reduce<number>((sum, list) => sum + asList(list).length, 0)
+}
+
+/** Of its strings that are no pictures. */
+const charsOf = (body: JsonObject): number => {
+  let sum = 0
+  const left: Json[] = [body]
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === 'string') sum += value.length >= LEAST_OF_PICTURE && isPicture(value) ? 0 : value.length
+    else if (typeof value === 'object' && value !== null)
+      for (const one of Object.values(value)) if (one !== undefined) left.push(one)
+  }
+  return sum
+}
+const LEAST_OF_PICTURE = 4 * 1024
+
+const PARTS: ReadonlySet<ChatEvent['type']> = new Set([
+  'text-start',
+  'refusal-start',
+  'reasoning-start',
+  'tool-start',
+  'citation',
+  'opaque',
+])
+
+/** Whether the events of a stream come to more; `chars`: of all texts so far. */
+export const boundedEvents = (): ((events: readonly ChatEvent[], chars: number) => GatewayError | undefined) => {
+  let parts = 0
+  return (events, chars) => {
+    for (const { type } of events) if (PARTS.has(type)) parts++
+    return parts > ANSWER_BOUNDS.parts || chars > ANSWER_BOUNDS.chars ? tooLong() : undefined
+  }
+}

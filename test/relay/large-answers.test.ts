@@ -1,0 +1,149 @@
+// Large answers, of which what need not be read is passed over: clients are given all of it, and pictures go to the other
+// wires whole. What says more than any model does is not translated.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { readNow } from '../../src/lib/json-reader.ts'
+import { atOnce } from '../../src/lib/steps.ts'
+import { ANSWER_BOUNDS } from '../../src/relay/answer-bounds.ts'
+import { markedAnswer } from '../../src/relay/marked-answer.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+
+const MB = 1024 * 1024
+const TEXT = 'said “so”,\n\u007f C:\\tmp "ខ្មែរ" 😀 '.repeat((3 * MB) / 40)
+const DATA = `iVBORw0KGgo${'AAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAB'.repeat((3 * MB) / 36)}`
+const USAGE = { prompt_tokens: 40, completion_tokens: 20, total_tokens: 60 }
+
+let answer: { body: string; type: string } = { body: '', type: '' }
+const vendor = Bun.serve({
+  ...{ hostname: '127.0.0.1', port: 0 },
+  fetch: () => new Response(answer.body, { headers: { 'content-type': answer.type } }),
+})
+let gateway: TestGateway
+beforeAll(async () => {
+  const base = `http://127.0.0.1:${vendor.port}/v1`
+  gateway = await startGateway({ config: onlyProvider(base, { wires: ['chat-completions'] }) })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await vendor.stop(true)
+})
+
+const whole = (message: JsonObject, usage: JsonObject | null = USAGE): void => {
+  const choice = { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop' }
+  const body = {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'up',
+    choices: [choice],
+    ...(usage && { usage }),
+  }
+  answer = { body: JSON.stringify(body), type: 'application/json' }
+}
+
+const streamed = (...deltas: JsonObject[]): void => {
+  const chunk = (more: JsonObject): string =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', ...more })}\n\n`
+  const choice = (delta: JsonObject, finish_reason: string | null = null): string =>
+    chunk({ choices: [{ index: 0, delta, finish_reason }] })
+  const begun = choice({ role: 'assistant', content: '' })
+  const told = deltas.map((delta) => choice(delta)).join('')
+  const body = `${begun}${told}${choice({}, 'stop')}${chunk({ choices: [], usage: USAGE })}data: [DONE]\n\n`
+  answer = { body, type: 'text/event-stream' }
+}
+
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses' }
+const asked = async (wire: keyof typeof PATHS, stream: boolean): Promise<{ status: number; text: string }> => {
+  const said = wire === 'responses' ? { input: 'hi', store: false } : { messages: [{ role: 'user', content: 'hi' }] }
+  const more = wire === 'messages' ? { max_tokens: 64 } : {}
+  const response = await gateway.post(PATHS[wire], { model: 'vendorA-opus-4-8', ...said, ...more, stream })
+  return { status: response.status, text: await response.text() }
+}
+const eventsIn = (text: string) =>
+  text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice('data: '.length))] : []))
+
+describe('what passes', () => {
+  test.each([['the provider tells what it took', USAGE] as const, ['it does not', null] as const])(
+    'is given whole, under the name of its model, where %s',
+    async (_, usage) => {
+      whole({ content: TEXT }, usage)
+      const { status, text } = await asked('chat', false)
+      const body = JSON.parse(text)
+      expect([status, body.model, body.choices[0].message.content === TEXT]).toEqual([200, 'vendorA-opus-4-8', true])
+    },
+  )
+
+  test('is given whole in an event, and so is what stands around it', async () => {
+    streamed({ content: 'before' }, { content: TEXT }, { content: 'behind' })
+    const { text } = await asked('chat', true)
+    const events = eventsIn(text)
+    const contents = events.map(({ choices: [choice] }) => choice?.delta?.content).filter(Boolean)
+    expect(contents.map((content) => (content === TEXT ? 'all' : content))).toEqual(['before', 'all', 'behind'])
+    expect(new Set(events.map(({ model }) => model))).toEqual(new Set(['vendorA-opus-4-8']))
+    expect(text).toEndWith('data: [DONE]\n\n')
+  })
+})
+
+describe('a picture', () => {
+  const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${DATA}` } }]
+
+  test.each([false, true])('goes whole to another wire, in a stream: %p', async (stream) => {
+    if (stream) streamed({ content: 'Here.' }, { images })
+    else whole({ content: 'Here.', images })
+    const { text } = await asked('responses', stream)
+    const found = stream
+      ? eventsIn(text).flatMap(({ item, response }) => [item, ...(response?.output ?? [])])
+      : JSON.parse(text).output
+    const results = found.map((item?: JsonObject) => item?.result).filter(Boolean)
+    expect(results.length).toBeGreaterThan(0)
+    expect(results.every((result: string) => result === DATA)).toBe(true)
+  })
+
+  test.each([false, true])('is told of by its size where a wire has none, in a stream: %p', async (stream) => {
+    if (stream) streamed({ content: 'Here.' }, { images })
+    else whole({ content: 'Here.', images })
+    const { text } = await asked('messages', stream)
+    const kilobytes = Math.round((DATA.length * 3) / 4 / 1024)
+    expect(text).toContain(`(image/png, ${kilobytes} KB)`)
+    expect(text).not.toContain('\u007f')
+  })
+})
+
+describe('what says more than any model does', () => {
+  const SAYS_TOO_MUCH = 'too long to be translated'
+  const long = 'x'.repeat(ANSWER_BOUNDS.chars + 1)
+  const calls = Array.from({ length: ANSWER_BOUNDS.parts + 1 }, (_, index) => ({
+    ...{ index, id: `call_${index}`, type: 'function' },
+    function: { name: 'a', arguments: '{}' },
+  }))
+
+  test.each([
+    ['a text', { content: long }],
+    ['a call', { tool_calls: [{ ...calls[0], function: { name: 'a', arguments: JSON.stringify({ long }) } }] }],
+    ['calls', { tool_calls: calls }],
+    ['texts that need no mark', { content: 'Here.', note: Array(30_000).fill('x'.repeat(200)) }],
+  ])('is an error of the provider’s where it is translated: %s', async (_, message) => {
+    whole(message as JsonObject)
+    expect(await asked('messages', false)).toMatchObject({ status: 502, text: expect.stringContaining(SAYS_TOO_MUCH) })
+    expect((await asked('chat', false)).status).toBe(200)
+  })
+
+  test('ends a stream that is translated, whether it comes in one event or in many', async () => {
+    const half = 'x'.repeat(ANSWER_BOUNDS.chars / 8)
+    for (const deltas of [[long], Array<string>(9).fill(half)]) {
+      streamed(...deltas.map((content) => ({ content })))
+      expect((await asked('messages', true)).text).toMatch(/too long to be translated|an event that is too large/)
+      expect((await asked('chat', true)).text).toEndWith('data: [DONE]\n\n')
+    }
+  })
+})
+
+test('of an answer that passes only beginnings are read, whatever its size', () => {
+  const read = (content: string): number => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ choices: [{ message: { content } }] }))
+    const found = readNow(bytes, { outlined: false })
+    return atOnce(markedAnswer({ bytes, read: found }, false))?.text.length ?? Number.POSITIVE_INFINITY
+  }
+  for (const times of [1, 10]) expect(read('said '.repeat(times * MB))).toBeLessThan(1_000)
+})
