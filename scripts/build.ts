@@ -3,7 +3,7 @@
 // bytes in any folder; scripts/reproducible.ts shows it.
 
 import { mkdirSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundlePage } from '../src/dashboard/bundle.ts'
 import { PLACELESS, packed } from './packed.ts'
@@ -44,3 +44,4 @@ const { logs } = await Bun.build({
   plugins: [await packed()],
 })
 for (const log of logs) console.error(log)
+console.log(`${relative(process.cwd(), outfile)} is built`)

@@ -28,6 +28,6 @@ export const bun = async (
   return child.exited
 }
 
-/** What installs exactly what the lock file names. */
-export const INSTALL = ['install', '--frozen-lockfile']
+/** What installs exactly what the lock file names, without a list of it. */
+export const INSTALL = ['install', '--frozen-lockfile', '--no-summary']
 export const install = (): Promise<number> => bun(INSTALL)
