@@ -45,7 +45,7 @@ export const readProviders = (reader: Reader): Provider[] => {
   const isTold = Object.values(files).some(({ preset, accounts }) => preset !== undefined && accounts === undefined)
   if (!isTold && providers.every((provider) => provider.accounts.length === 0)) {
     reader.warn(
-      "no provider is configured: add an account in the dashboard, set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable, or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
+      "no provider is configured: add an account in the dashboard, set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable (a file .env is not read), or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
     )
   }
   return providers
