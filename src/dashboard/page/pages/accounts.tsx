@@ -190,8 +190,8 @@ const Credential = ({ of: { credential, managed } }: { of: Account }) => {
   if (kind === 'literal') return <span class="muted">{managed === 'file' ? 'in sluice.yaml' : 'set'}</span>
   return (
     <>
-      <code style={{ overflowWrap: 'anywhere' }}>
-        {kind}:{name}
+      <code style={{ overflowWrap: 'break-word' }}>
+        {`${kind}:${name}`.split(/(?<=[_/.-])/).flatMap((piece) => [piece, <wbr key={piece} />])}
       </code>
       <span class="sub whole">{kind === 'env' ? 'another needs a restart' : 'read again by Reload'}</span>
     </>

@@ -28,7 +28,7 @@ export const Start = () => {
             <b>
               {served.account.provider} / {served.account.name}
             </b>{' '}
-            answers. <a href="/dashboard/accounts">More accounts</a>
+            is set up. <a href="/dashboard/accounts">More accounts</a>
             {served.model === undefined && (
               <>
                 {' '}
