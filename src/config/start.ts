@@ -3,6 +3,7 @@
 import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import type { Config } from '../config.ts'
 import { isThisMachine } from '../lib/this-machine.ts'
+import type { Preset } from '../provider/preset.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { presetFor } from './presets.ts'
@@ -23,7 +24,10 @@ const accountWarnings = (config: Config, provider: Provider, account: Account): 
     return [
       `${at}: its base URL is this gateway's own address, ${hostname}:${own}: set the vendor's, or listen elsewhere`,
     ]
-  if (isThisMachine(hostname) || presetFor(provider)?.neutral) return []
+  const preset = presetFor(provider)
+  if (isThisMachine(hostname) || preset?.neutral) return []
+  const owner = preset === undefined ? undefined : ownerOf(preset, account)
+  if (owner !== undefined) return [`${at}: its credential has the form of ${owner.title}'s, not of ${preset?.title}'s`]
   const [first, ...more] = config.models.filter(
     (model) => model.provider === provider.id && NEUTRAL.has(model.upstream),
   )
@@ -32,6 +36,14 @@ const accountWarnings = (config: Config, provider: Provider, account: Account): 
   return [
     `${at}: ${hostname} would be sent the neutral id ${first.upstream}${others}, which no vendor knows: ${advice(provider, hostname)}`,
   ]
+}
+
+/** Of whose form a credential is that goes to another vendor's own address. */
+const ownerOf = (preset: Preset, { baseUrl, credential }: Account): Preset | undefined => {
+  const isOf = ({ credentialShape: shape }: Preset): boolean =>
+    shape !== undefined && new RegExp(shape).test(credential)
+  const isAtHome = URL.canParse(preset.baseUrl) && new URL(preset.baseUrl).host === new URL(baseUrl).host
+  return isAtHome && !isOf(preset) ? PRESETS.find(isOf) : undefined
 }
 
 const NEUTRAL = new Set(BUILTIN_MODELS.map(({ id }) => id))

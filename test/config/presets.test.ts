@@ -241,6 +241,26 @@ describe('a start warns', () => {
     expect(warned(yaml)).toEqual([])
   })
 
+  test.each([
+    [
+      { OPENAI_API_KEY: 'sk-ant-api03-x' },
+      "vendor_b, account main: its credential has the form of Anthropic's, not of OpenAI's",
+    ],
+    [{ GROQ_API_KEY: 'xai-x' }, "groq, account main: its credential has the form of xAI's, not of Groq's"],
+    [{ MOONSHOT_API_KEY: 'sk-or-v1-x' }, "its credential has the form of OpenRouter's"],
+  ])('of a credential of another vendor: %j', (env, sentence) => {
+    expect(startWarnings(config({ env }))).toContainEqual(expect.stringContaining(sentence))
+  })
+
+  test.each([
+    { OPENAI_API_KEY: 'sk-proj-x' },
+    { OPENAI_API_KEY: 'sk-1234' },
+    { OPENAI_API_KEY: 'sk-ant-x', OPENAI_BASE_URL: 'https://relay.example/v1' },
+    { AZURE_OPENAI_API_KEY: 'sk-ant-x', AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com' },
+  ])('of no credential that may be right: %j', (env) => {
+    expect(startWarnings(config({ env })).filter((line) => line.includes('has the form'))).toEqual([])
+  })
+
   test('that auto leads to a vendor that is not set up', () => {
     expect(warned('limits: { rpm: 1 }', B)).toEqual([
       'auto is vendorA-opus-4-8, and vendor_a is not configured: aliases: { auto: vendorB-5.5 } names one that is',
