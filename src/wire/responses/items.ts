@@ -3,6 +3,7 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Citation } from '../../ir/part.ts'
 import { behindThought } from '../../ir/tagged-thoughts.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
@@ -22,7 +23,8 @@ type Content = {
   kind: 'text' | 'refusal'
   text: string
   pieces: string[]
-  citations: number
+  /** Those that have been told. */
+  citations: Citation[]
   state: 'waiting' | 'open' | 'over'
 }
 /** `untold`: the contents whose whole text has not been told; `told`: those that may end yet all the same, by their texts. */
@@ -157,7 +159,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const owner = message(at)
     const known = owner?.contents.get(index)
     if (owner === undefined || known !== undefined) return known
-    const made: Content = { at, part: undefined, kind, text: '', pieces: [], citations: 0, state: 'waiting' }
+    const made: Content = { at, part: undefined, kind, text: '', pieces: [], citations: [], state: 'waiting' }
     owner.contents.set(index, made)
     owner.untold.add(made)
     if (kind === 'refusal') refused = true
@@ -224,10 +226,19 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
 
   /** Those of a whole part that have not been told. */
   const tellCitations = (target: Content, whole: JsonObject | undefined): void => {
-    const { kind, part } = target
+    const { kind, part, citations: told } = target
     if (kind !== 'text' || part === undefined) return
-    for (const citation of decodeCitations(whole?.annotations).slice(target.citations)) {
-      target.citations++
+    const all = decodeCitations(whole?.annotations)
+    if (all.length <= told.length) return
+    const known = [...told]
+    const missing = all.filter((citation) => {
+      const at = known.findIndex((one) => Bun.deepEquals(one, citation))
+      if (at !== -1) known.splice(at, 1)
+      return at === -1
+    })
+    // Some servers tell less of a link before its text has ended than there.
+    for (const citation of missing.slice(told.length - all.length)) {
+      told.push(citation)
       emit({ type: 'citation', part, citation })
     }
   }
@@ -426,9 +437,10 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
       const target = content(at, index, 'text')
       if (target === undefined) return
       // The end of its part has told it.
-      if (target.state === 'over' && typeof number === 'number' && number < target.citations) return
-      target.citations++
-      emit({ type: 'citation', part: target.part ?? openContent(target), citation: decodeCitation(annotation) })
+      if (target.state === 'over' && typeof number === 'number' && number < target.citations.length) return
+      const citation = decodeCitation(annotation)
+      target.citations.push(citation)
+      emit({ type: 'citation', part: target.part ?? openContent(target), citation })
     },
     inputDelta(at, text) {
       const call = items.get(at)

@@ -210,6 +210,18 @@ test('vendor_b’s links stand at their own words, and with the text of a client
     }),
   ))
 
+test('a link whose own event is lost is told with its text’s end', () =>
+  fc.assert(
+    fc.property(said, fc.integer({ min: 1, max: 5 }), fc.nat(), (all, size, nth) => {
+      const rows = responsesRows(all, { size, early: true })
+      const events = rows.flatMap(({ type }, at) => (type === 'response.output_text.annotation.added' ? [at] : []))
+      const lost = events[nth % Math.max(1, events.length)] ?? -1
+      const kept = rows.filter((_, at) => at !== lost)
+      const due = markedInChat(read('chat-completions', 'responses', rows)).sort()
+      expect(markedInChat(read('chat-completions', 'responses', kept)).sort()).toEqual(due)
+    }),
+  ))
+
 test('every search is shown once, with what it found or that it failed', () =>
   fc.assert(
     fc.property(said, form, (all, how) => {
