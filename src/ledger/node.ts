@@ -141,7 +141,7 @@ export const createNodeLedger = ({
       paused = true
     }
     // What those that were waited for ask next goes along.
-    pumpSoon()
+    if (queue.length > 0 || heard.length > 0) pumpSoon()
   }
   const pumpSoon = (): void => {
     if (turnDue) return

@@ -297,6 +297,25 @@ describe('a ledger that does not answer', () => {
     expect(carried).toEqual(['leave', 'look', 'reserve', 'settle', 'leave'])
   })
 
+  test('takes no turn of the event loop but for what there is to ask', async () => {
+    const key = (await worldOf([{}], 1)).key(0)
+    let turns = 0
+    const soon = (run: () => void): void => {
+      turns++
+      queueMicrotask(run)
+    }
+    const reservation = { exchangeId: 'req_1', keyId: key.id, startedAt: 0, reserved: 1, outputCap: 1, tag: undefined }
+    const { ledger, said } = createNodeLedger({
+      node: { carry: async (group) => group.map((one) => (one.do === 'reserve' ? { reservation } : {})) },
+      ...{ keys: { versionOf: () => 1 }, refresh: () => undefined, clock: () => 0, prices: () => () => undefined },
+      ...{ defaults: { rpm: 0, tpm: 0, concurrency: 0 }, timers: { ...mortal().timers, soon } },
+    })
+    const reserved = await ledger.reserve(ask(key, { exchangeId: 'req_1' }))
+    await ledger.settle(reserved, settlement()).written
+    await said()
+    expect(turns).toBe(2)
+  })
+
   test('holds no answer for longer than two seconds, and hears of its end later', async () => {
     const world = await worldOf([{}], 1)
     const node = nodeAt(world, 0)
