@@ -125,7 +125,9 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return text + doneItem(reasoningItem(thought.id, part))
   }
 
-  const close = (status: ItemStatus = 'completed'): string => {
+  /** `end`: how the answer ends, where it does. */
+  const close = (end?: ItemStatus): string => {
+    const status = end ?? 'completed'
     switch (item?.kind) {
       case 'message': {
         const text = endContent(item)
@@ -139,8 +141,9 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
         return endThought(item, undefined)
       case 'search': {
         const { waiting } = item
-        const ended = doneItem(searchItem(item, status === 'completed' ? status : 'failed'))
-        return ended + waiting.map((one) => searched(one) + close(status)).join('')
+        // The wire has no other word for one that nothing came of.
+        const ended = doneItem(searchItem(item, end === undefined ? 'completed' : 'failed'))
+        return ended + waiting.map((one) => searched(one) + close(end)).join('')
       }
       case 'own': {
         const text = item.ended ? endOwn(item, status === 'incomplete') : ''

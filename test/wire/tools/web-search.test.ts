@@ -341,13 +341,16 @@ test('a search that never got a result is shown all the same', () => {
   ])
 })
 
-test('a search that a cap has ended before its result has failed', () => {
-  const { content } = parallel([0])
-  const use = asObjects(content).filter(({ type }) => type === 'server_tool_use')
-  const cut = { ...ofMessages(FOUND), stop_reason: 'max_tokens', content: use }
-  for (const { output } of [whole('messages', 'responses', cut), lastOf(streamed('messages', 'responses', cut))])
-    expect(asObjects(output).map(({ type, status }) => [type, status])).toEqual([['web_search_call', 'failed']])
-})
+test.each(['max_tokens', 'pause_turn', 'end_turn'])(
+  'a search before whose result an answer ends by %s has failed',
+  (stop) => {
+    const { content } = parallel([0])
+    const use = asObjects(content).filter(({ type }) => type === 'server_tool_use')
+    const cut = { ...ofMessages(FOUND), stop_reason: stop, content: use }
+    for (const { output } of [whole('messages', 'responses', cut), lastOf(streamed('messages', 'responses', cut))])
+      expect(asObjects(output).map(({ type, status }) => [type, status])).toEqual([['web_search_call', 'failed']])
+  },
+)
 
 describe('places of citations', () => {
   const annotation = (start: number, end: number) => ({
