@@ -15,6 +15,8 @@ import type { ChatWire } from '../../src/ir/wire.ts'
 const hi = { role: 'user', content: 'Hi' }
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
+const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64')
+
 const object = (properties: JsonObject): JsonObject => ({ type: 'object', properties, additionalProperties: false })
 const PLACE = object({ place: { type: 'string' } })
 const LIMITED = object({
@@ -147,6 +149,16 @@ const ASKED = {
   verbosity: () => ({ text: { verbosity: 'low' } }),
   streams: () => ({ stream: true }),
   whole: () => ({}),
+  stored: () => ({ store: true }),
+  pdf: (wire) =>
+    talk(wire, {
+      role: 'user',
+      content: [
+        wire === 'messages'
+          ? { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }
+          : { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` } },
+      ],
+    }),
   'tools in a stream': (wire) => ({ ...toolsOn(wire), stream: true }),
   unthinking: (wire) => (wire === 'responses' ? { reasoning: { effort: 'none' } } : { thinking: { type: 'disabled' } }),
   'calls at once': (wire) => ({

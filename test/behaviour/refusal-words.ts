@@ -2621,6 +2621,18 @@ export const NEW_WORDS: readonly Row[] = [
 /** What is put in another form, or put down to one cause, where its words were not known for it. */
 const FORMED: Row[] = [
   [
+    'AX',
+    'responses',
+    'stored',
+    400,
+    openai('Storage is disabled for this organization: store must not be asked for', null, 'store'),
+    'told store',
+  ],
+  ['AY', CHAT, 'plain', 403, openai('This organization has been disabled.'), 'no money'],
+  ['AZ', CHAT, 'temperature', 400, openai('On model mini-2: temperature is not supported'), 'told temperature'],
+  ['BA', M2C, 'pdf', 400, openai('Unexpected kind of part: file'), 'told messages'],
+  ['BB', C2R, 'pdf', 422, { detail: 'This engine reads no PDFs' }, 'told messages'],
+  [
     'AA',
     C2R,
     'streams',

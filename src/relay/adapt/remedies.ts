@@ -86,7 +86,10 @@ const unasked = (named: readonly string[], { body: { outline } }: Request): stri
 
 const isClientsAffair = (remedy: Remedy, named: readonly string[], request: Request): boolean => {
   const { bodyWire, body } = request
-  if (remedy === 'without-members') return unasked(named, request).length < named.length
+  if (remedy === 'without-members') {
+    const others = named.filter((name) => name !== NEWER_CAP)
+    return unasked(others, request).length < others.length
+  }
   // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
   // Agents think unasked there, and a model without thought is asked by all of them.

@@ -127,6 +127,13 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
 
+/** Of a part that holds one, on any wire. */
+const FILES = new Set<Json | undefined>(['file', 'input_file', 'document'])
+const fileIn = (sent: JsonObject): Place | undefined =>
+  ['messages.*.content.*', 'input.*.content.*']
+    .flatMap((path) => placesOf(sent, path))
+    .find((place) => FILES.has(asObject(valueAt(sent, place)).type))
+
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
 
 const CAPABILITIES: Capability[] = [
@@ -270,6 +277,10 @@ const CAPABILITIES: Capability[] = [
   member(/\blog[- ]?probs?\b|\bprobabilit/i, 'logprobs', 'include', 'top_logprobs'),
   member(SEVERAL, 'n'),
   member(/\baudio\b/i, 'audio', 'modalities'),
+  {
+    called: /\b(?:pdf|file|document)s?\b/i,
+    asked: ({ sent }) => at(fileIn(sent), { advice: 'Send its text, or use a model that reads files.' }),
+  },
   setting(/\bpenalt(?:y|ies)\b/i, 'frequency_penalty', 'presence_penalty'),
   setting(/\bstop (?:sequences?|words?|tokens?)\b/i, 'stop', 'stop_sequences'),
   setting(/\bseeds?\b/i, 'seed'),

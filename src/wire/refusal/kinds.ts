@@ -25,11 +25,12 @@ const MONEY: Sign[] = [
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
   both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i),
-  both(
-    /\b(?:organi[sz]ation|account|team)\b/i,
-    /\b(?:suspended|disabled|restricted|good standing|on hold|deactivated|overdue|arrears)\b/i,
-  ),
   both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
+  // What is switched off for an account is a fault of the request.
+  ...phrase(
+    /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted|good standing|on hold|deactivated|overdue|arrears)\b/i,
+    /\b(?:suspended|disabled|deactivated|overdue) (?:organi[sz]ation|account|team)\b/i,
+  ),
   ...phrase(/\barrearage\b/i, /\bcurrent quota\b.*\bbilling\b/i, /\bspend limit reached\b/i),
 ]
 

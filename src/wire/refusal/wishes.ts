@@ -116,6 +116,7 @@ const RESPONSES: Wish[] = [
   LEFT_TO_IT,
   SEARCHES,
   { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
+  { path: 'input', remedy: 'long-messages', when: (value) => typeof value === 'string' },
   {
     path: 'input.*',
     remedy: 'long-messages',

@@ -20,13 +20,15 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
-  const isLong = options.quirks.longMessages === true && shortIn(asList(outline.input)).length > 0
+  const isLong =
+    options.quirks.longMessages === true &&
+    (typeof outline.input === 'string' || shortIn(asList(outline.input)).length > 0)
   const body = isLong || mayHoldCutId(outline) ? whole() : outline
   const input = asList(body.input)
   if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
   edits.push(...idEdits(input))
   if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
-  if (isLong) edits.push(...typeEdits(input))
+  if (isLong) edits.push(...(typeof body.input === 'string' ? listEdits(body.input) : typeEdits(input)))
   return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks, outline)
 }
 
@@ -69,6 +71,14 @@ const shortIn = (input: Json[]): { message: JsonObject; at: number }[] =>
 
 const isShort = ({ type, role, content }: JsonObject): boolean =>
   !given(type) || (role === 'assistant' && typeof content === 'string')
+
+/** A text alone is the user's message. */
+const listEdits = (text: string): Edit[] => [
+  {
+    path: ['input'],
+    value: JSON.stringify([{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }]),
+  },
+]
 
 /** For a provider that knows no short form. */
 const typeEdits = (input: Json[]): Edit[] =>
