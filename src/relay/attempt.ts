@@ -1,6 +1,7 @@
 // One attempt at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
-import { type JsonObject, parseObject } from '../ir/json.ts'
+import type { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { Usage } from '../ir/usage.ts'
 import { isChatWire, type Operation } from '../ir/wire.ts'
@@ -16,6 +17,7 @@ import { breaksTurns, callsAtOnce, includeUsage, wantsSeveral } from '../wire/ch
 import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
+import { tellsWhy } from '../wire/refusal/error-object.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import { needsStopping } from '../wire/settings/stops.ts'
 import { droppedBetas } from './adapt/betas.ts'
@@ -352,10 +354,17 @@ const wholeIn = (text: string, reading: Reading): JsonObject => {
   const isStream = EVENT_STREAM.test(text)
   if (isStream && codec.otherForm !== undefined)
     return passedFromStream(codec, codec.otherForm.answer, text, askFor(reading))
-  if (!hasOtherForm(reading) || !isStream) throw malformedAnswer()
+  if (!isStream) throw faultListed(text, codec) ?? malformedAnswer()
+  if (!hasOtherForm(reading)) throw malformedAnswer()
   const ask = askFor(reading)
   const body = target.wire === request.wire ? ask.body : {}
   return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target, plan.cap))
+}
+
+/** Of a server that puts an error into a list. */
+const faultListed = (text: string, { decodeError }: PassCodec): GatewayError | undefined => {
+  const listed = /^\s*\[/.test(text) ? parseJson(text) : undefined
+  return Array.isArray(listed) && isObject(listed[0]) && tellsWhy(listed[0]) ? decodeError(200, listed) : undefined
 }
 
 /** Whether an answer can be turned into its other form: the IR holds one answer, and nothing of other wires. */
@@ -487,7 +496,7 @@ export const readToFirstOutput = async (
     const text = await readText(all, most, abort, { room: relay.room, turns: relay.turns })
     return relay.turns(text.length, () => {
       const body = parseObject(text, true)
-      const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
+      const fault = body === undefined ? faultListed(text, codec) : codec.faultIn(body)
       if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
       return fromWhole(text, body)
     })

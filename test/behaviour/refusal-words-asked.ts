@@ -148,6 +148,7 @@ const ASKED = {
   'top k': () => ({ top_k: 100 }),
   verbosity: () => ({ text: { verbosity: 'low' } }),
   streams: () => ({ stream: true }),
+  thoughtless: (wire) => history(wire),
   whole: () => ({}),
   stored: () => ({ store: true }),
   pdf: (wire) =>
@@ -228,6 +229,7 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
       const written = asText(asObject(call.function).arguments)
       return written !== '' && parseObject(written) === undefined
     }),
+  thoughtless: (sent) => turnsOf(sent).some((turn) => turn.tool_calls !== undefined && !turn.reasoning_content),
   streams: ({ stream }) => stream === true,
   whole: ({ stream }) => stream !== true,
   'tools in a stream': ({ stream }) => stream === true,

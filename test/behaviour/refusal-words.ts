@@ -2620,6 +2620,11 @@ export const NEW_WORDS: readonly Row[] = [
 
 /** What is put in another form, or put down to one cause, where its words were not known for it. */
 const FORMED: Row[] = [
+  ['BC', M2C, 'thoughtless', 400, openai('A message with tool_calls needs its reasoning_content, too'), 'answered'],
+  ['BD', CHAT, 'thoughtless', 422, { detail: 'messages.1: field required: reasoning_content' }, 'answered'],
+  ['BE', R2C, 'thoughtless', 400, { message: '第2条消息缺少 reasoning_content' }, 'answered'],
+  ['BF', CHAT, 'plain', 200, [{ error: { code: 429, message: 'Used up', status: 'RESOURCE_EXHAUSTED' } }], 'busy 5'],
+  ['BG', CHAT, 'plain', 200, { errcode: 45009, errmsg: 'too many requests, retry in 9 seconds' }, 'busy 9'],
   [
     'AX',
     'responses',

@@ -3,7 +3,7 @@
 import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { withRefusal } from '../refusal/body.ts'
-import { badOutcome, classified, type ErrorObject, readErrorObject } from '../refusal/error-object.ts'
+import { badOutcome, classified, type ErrorObject, readErrorObject, statusIn } from '../refusal/error-object.ts'
 import { providerError } from '../refusal/failure.ts'
 import { OTHERS_WISHES } from './members.ts'
 
@@ -29,7 +29,6 @@ const classOf = (status: number, body: unknown): GatewayError => {
 const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (wantsResponses(error)) return 'responses-wire'
   if (refusesOldCap(error)) return 'newer-cap'
-  if (wantsReasoning(error)) return 'all-reasoning'
   return (error.status === 400 || error.status === 422) && UNSIGNED.test(error.message) ? 'signed-calls' : undefined
 }
 
@@ -46,10 +45,6 @@ const wantsResponses = ({ status, code, message, members: { param } }: ErrorObje
     (code === 'unknown_parameter' && OTHERS_WISHES.some((name) => name === param)) ||
     (message.includes('v1/chat/completions') && message.includes('v1/responses')))
 
-/** Some models that think want a thought in each of their turns, or in those with calls. */
-const wantsReasoning = ({ status, message }: ErrorObject): boolean =>
-  status === 400 && /reasoning_content\W.{0,30}(?:passed back|missing)|[Mm]issing \W?reasoning_content/.test(message)
-
 /** The vendor's models that think know the output cap as `max_completion_tokens` only. */
 const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
   status === 400 && code === 'unsupported_parameter' && members.param === 'max_tokens'
@@ -61,7 +56,8 @@ const FAILED =
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
-  const failed = isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
+  const isBare = choices === undefined && statusIn(body) !== undefined
+  const failed = isBare || isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
   if (failed || badOutcome(body) !== undefined) return decodeError(200, body)
   const broken = asList(choices).find(isBroken)
   return broken === undefined ? undefined : decodeError(200, broken)

@@ -203,7 +203,7 @@ const REFUSED_THOUGHTS: [RegExp, string][] = [
   ],
 ]
 const EXTRA_MEMBER =
-  /(?:^|\s)(?:body\.)?(context_management|thread|output_config(?:\.(?:format|effort))?): Extra inputs are not permitted/
+  /(?:^|[\s"])(?:body\.)?(context_management|thread|output_config(?:\.(?:format|effort))?): Extra inputs are not permitted/
 /** Refusals of markers in these places have other reasons. */
 const EXTRA_MARKER =
   /^(?!.*(?:\bsystem\.\d|tool_result|ttl)).*\bcache_control(?:\.\w{1,40})?: Extra inputs are not permitted/

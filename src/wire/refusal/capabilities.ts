@@ -127,6 +127,12 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
 
+const thoughtlessIn = (sent: JsonObject): Place | undefined =>
+  placesOf(sent, 'messages.*').find((place) => {
+    const { role, reasoning_content: thought } = asObject(valueAt(sent, place))
+    return role === 'assistant' && (thought === undefined || thought === null || thought === '')
+  })
+
 /** Of a part that holds one, on any wire. */
 const FILES = new Set<Json | undefined>(['file', 'input_file', 'document'])
 const fileIn = (sent: JsonObject): Place | undefined =>
@@ -137,6 +143,13 @@ const fileIn = (sent: JsonObject): Place | undefined =>
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
 
 const CAPABILITIES: Capability[] = [
+  {
+    // Models that think want a thought in each of their turns, or in those with calls; what is not known is told by a code.
+    called: /\breasoning_content\b/,
+    unless: ANY,
+    asked: ({ wire, sent }) =>
+      wire === 'chat-completions' ? at(thoughtlessIn(sent), { remedy: 'all-reasoning' }) : undefined,
+  },
   {
     called: /\bwords?\b.*\bjson\b/i,
     asked: ({ sent }) =>

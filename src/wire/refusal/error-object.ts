@@ -138,7 +138,7 @@ export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | und
 /** The error's message, followed by the one it quotes from the server behind its own. */
 export const messageIn = (members: JsonObject): string => {
   const { message, error, errors, detail, metadata } = members
-  const others = [members.msg, members.error_msg, members.error_message]
+  const others = [members.msg, members.error_msg, members.error_message, members.errmsg]
   const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
   const text =
     [message, error, asList(errors)[0], detail, ...others, ...lists].find((value) => typeof value === 'string') ?? ''
@@ -148,7 +148,7 @@ export const messageIn = (members: JsonObject): string => {
     .replace(PYTHON_FAULT, (_, steps, fault, other) => `\n${steps.match(/\w+/g)?.join('.')}: ${fault ?? other}`)
 }
 
-const TELLING = /^(?:error_?)?(?:message|msg|reason|code)$/i
+const TELLING = /^(?:err(?:or)?_?)?(?:message|msg|reason|code)$/i
 const MOST_WITHIN = 2
 
 /** Whether what comes in the place of an answer tells why, under whatever names. */
