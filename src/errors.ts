@@ -141,6 +141,9 @@ export type Remedy =
   | 'json-word'
   /** With ids of calls of nine letters and digits. */
   | 'short-call-ids'
+  /** With `system` in place of the role `developer`, or the other way round. */
+  | 'system-role'
+  | 'developer-role'
   /** With calls that were made at once, one after the other. */
   | 'calls-in-turn'
   /** As a stream, or not as one, whatever the client has asked for. */

@@ -43,6 +43,8 @@ export type Quirks = {
   shortCallIds?: boolean
   /** Chat, responses: no role `developer`: it becomes `system`. */
   noDeveloperRole?: boolean
+  /** Responses: no role `system`: it becomes `developer`. */
+  noSystemRole?: boolean
   /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
   noUserAfterTool?: boolean
   /** Messages: members that come with betas and that the provider refuses, those of tools as `tools.…`, of messages as `messages.…`. */

@@ -148,6 +148,7 @@ const ASKED = {
   'top k': () => ({ top_k: 100 }),
   verbosity: () => ({ text: { verbosity: 'low' } }),
   streams: () => ({ stream: true }),
+  developer: (wire) => talk(wire, { role: 'developer', content: 'Be brief.' }, hi),
   thoughtless: (wire) => history(wire),
   whole: () => ({}),
   stored: () => ({ store: true }),
@@ -218,7 +219,11 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   limits: ({ tools }) => LIMITS.test(JSON.stringify(tools)),
   'schema and tools': (sent) => sent.tools !== undefined && formIn(sent) !== null,
   system: (sent) => turnsOf(sent).some(isSystem),
-  'system within': (sent) => turnsOf(sent).slice(1).some(isSystem),
+  'system within': (sent) =>
+    turnsOf(sent)
+      .slice(1)
+      .some((turn) => (sent.input === undefined ? isSystem(turn) : turn.role === 'system')),
+  developer: (sent) => turnsOf(sent).some(isSpeaker('developer')),
   twice: (sent) => follows(sent, 'user', 'user'),
   history: (sent, words) =>
     /\bids?\b/i.test(words) ? idsIn(sent).some((id) => !/^[a-zA-Z0-9]{9}$/.test(id)) : follows(sent, 'tool', 'user'),

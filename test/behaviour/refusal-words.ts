@@ -2620,6 +2620,23 @@ export const NEW_WORDS: readonly Row[] = [
 
 /** What is put in another form, or put down to one cause, where its words were not known for it. */
 const FORMED: Row[] = [
+  ['BH', 'responses', 'system within', 400, { detail: 'System messages are not accepted' }, 'answered'],
+  [
+    'BI',
+    C2R,
+    'system within',
+    400,
+    openai("Unsupported value: 'system'. Use 'developer'.", 'unsupported_value', 'input[2].role'),
+    'answered',
+  ],
+  [
+    'BJ',
+    'responses',
+    'developer',
+    400,
+    { error: { message: 'Unexpected message role: developer', code: 400 } },
+    'answered',
+  ],
   ['BC', M2C, 'thoughtless', 400, openai('A message with tool_calls needs its reasoning_content, too'), 'answered'],
   ['BD', CHAT, 'thoughtless', 422, { detail: 'messages.1: field required: reasoning_content' }, 'answered'],
   ['BE', R2C, 'thoughtless', 400, { message: '第2条消息缺少 reasoning_content' }, 'answered'],

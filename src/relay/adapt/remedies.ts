@@ -43,6 +43,8 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-summary': { noSummary: true },
   'no-compact': { noCompact: true },
   'no-thinking': { noReasoning: true },
+  'system-role': { noDeveloperRole: true },
+  'developer-role': { noSystemRole: true },
   'calls-in-turn': { callsInTurn: true },
   streamed: { streams: true },
   'not-streamed': { streams: false },

@@ -101,13 +101,21 @@ const ORDER: Partial<Record<Disorder, Remedy>> = {
   opens: 'no-system',
 }
 
+/** On the responses wire whoever sets the rules has one of two roles. */
+const ROLES = new Map<Json | undefined, Remedy>([
+  ['system', 'developer-role'],
+  ['developer', 'system-role'],
+])
+const roleFor = (sent: JsonObject, place: Place = []): Remedy | undefined =>
+  place[0] === 'input' ? ROLES.get(asObject(valueAt(sent, place)).role) : undefined
+
 const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   const found = disordersIn(wire, sent)
   const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
   const kind = kinds.find((one) => found.has(one))
   if (kind === undefined) return undefined
   if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
-  const remedy = wire === 'chat-completions' ? ORDER[kind] : undefined
+  const remedy = wire === 'chat-completions' ? ORDER[kind] : roleFor(sent, found.get(kind))
   return at(found.get(kind), {
     ...(remedy && { remedy }),
     advice: 'Let the speakers take turns, and answer each call.',
@@ -208,9 +216,10 @@ const CAPABILITIES: Capability[] = [
     called: /\bsystem\b|\bdeveloper (?:instruction|message|role)|\bsystem_?instruction/i,
     asked: ({ wire, sent }) => {
       const found = disordersIn(wire, sent)
-      if (found.has('system'))
-        return at(found.get('system'), wire === 'chat-completions' ? { remedy: 'no-mid-system' } : {})
-      return at(found.get('opens'), wire === 'chat-completions' ? { remedy: 'no-system' } : {})
+      const place = found.get('system') ?? found.get('opens')
+      const inOrder = found.has('system') ? 'no-mid-system' : 'no-system'
+      const remedy = wire === 'chat-completions' ? inOrder : roleFor(sent, place)
+      return at(place, remedy && { remedy })
     },
   },
   {

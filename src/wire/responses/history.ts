@@ -73,9 +73,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
     if (at === 0 && instructions !== undefined) return
     if (turn.role === 'system') {
-      input.push(
-        ...messageItems(turn.developer && !out.quirks.noDeveloperRole ? 'developer' : 'system', turn.parts, at, out),
-      )
+      input.push(...messageItems(roleOf(turn, out), turn.parts, at, out))
     } else {
       input.push(...userItems(turn.parts, at, { paired: pairs.paired, partial }, out))
     }
@@ -86,6 +84,9 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   if (input.length > 0 || partial) return { instructions, input }
   return { input: [{ type: 'message', role: 'system', content: instructions }] }
 }
+
+const roleOf = ({ developer }: Extract<Turn, { role: 'system' }>, { quirks }: Outgoing): 'developer' | 'system' =>
+  (developer && !quirks.noDeveloperRole) || quirks.noSystemRole ? 'developer' : 'system'
 
 const pair = (turns: readonly Turn[]): Pairs => {
   const waiting = waitingCalls<ToolCallPart>()

@@ -27,7 +27,8 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   const input = asList(body.input)
   if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
   edits.push(...idEdits(input))
-  if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
+  if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input, 'developer', 'system'))
+  else if (options.quirks.noSystemRole) edits.push(...roleEdits(input, 'system', 'developer'))
   if (isLong) edits.push(...(typeof body.input === 'string' ? listEdits(body.input) : typeEdits(input)))
   return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks, outline)
 }
@@ -59,10 +60,10 @@ const idEdits = (input: Json[]): Edit[] => {
   })
 }
 
-/** For a provider without the role `developer`. */
-const roleEdits = (input: Json[]): Edit[] =>
+/** For a provider without one of the two roles. */
+const roleEdits = (input: Json[], unknown: string, role: string): Edit[] =>
   input.flatMap((item, at) =>
-    isObject(item) && item.role === 'developer' ? [{ path: ['input', at, 'role'], value: '"system"' }] : [],
+    isObject(item) && item.role === unknown ? [{ path: ['input', at, 'role'], value: JSON.stringify(role) }] : [],
   )
 
 /** Messages in their short form: without a type, and the model's without parts. */
