@@ -172,6 +172,21 @@ describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
       await store.refresh()
       expect(key.tokensUsed).toBe(10 * 150)
     })
+
+    test('removes how many were refused oldest first', async () => {
+      const store = await (await newPlace('once')).open(() => NOW)
+      const at = (days: number) => NOW - days * DAY
+      const counts = [4, 6, 3, 5].map((days) => ({ keyId: 'key_a', hour: at(days), code: `c${days}`, count: days }))
+      await store.refusals.write([], counts)
+      const left = async () => {
+        const found = await store.insight.refused({ since: 0, until: NOW, keyIds: ['key_a'] })
+        return found.map(({ count }) => count)
+      }
+      for (const days of [[5, 4, 3], [4, 3], [3]]) {
+        expect(await store.prune(at(2), 1)).toBe(1)
+        expect(await left()).toEqual(days)
+      }
+    })
   })
 })
 

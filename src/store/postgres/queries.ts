@@ -94,7 +94,9 @@ const prune = async (
      WHERE at < $1 OR at > $2`,
     [beforeMs, latest],
   )
-  await remove('refused_hours', "SELECT ctid FROM refused_hours WHERE key_id <> '' AND hour < $1", [day])
+  await remove('refused_hours', "SELECT ctid FROM refused_hours WHERE key_id <> '' AND hour < $1 ORDER BY hour, code", [
+    day,
+  ])
   // Of keys that are not used any more: no window is longer than a minute.
   await remove('windows', 'SELECT ctid FROM windows WHERE second < $1', [Math.floor(beforeMs / 1_000)])
   // The last one stays, as where numbers would be given again.

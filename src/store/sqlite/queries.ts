@@ -105,7 +105,7 @@ export const createQueries = (
     const counts = orm.all<{ row: number }>(sql`
       DELETE FROM refused_hours WHERE rowid IN (
         SELECT rowid FROM refused_hours WHERE key_id <> '' AND hour < ${startOfStep(beforeMs, 'day', calendar)}
-        LIMIT ${batch - gone - refused.length}
+        ORDER BY hour, code LIMIT ${batch - gone - refused.length}
       ) RETURNING 1 AS row`)
     // The last one stays, so that its number is not given again.
     const marks = orm.all<{ row: number }>(sql`
