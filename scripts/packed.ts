@@ -93,21 +93,23 @@ const tableOf = async ({ name, ends, as, value }: Packed, folder: string) => {
 }
 
 /** A library in one file of its own; returns the module that stands in its place. */
-const libraryOf = async (id: string, folder: string): Promise<string> => {
+export const libraryOf = async (id: string, folder: string): Promise<string> => {
   const given = Object.keys((await import(Bun.resolveSync(id, ROOT))) as object)
   const names = given.filter((each) => !['default', 'module.exports', '__esModule'].includes(each)).join(', ')
-  const entry = join(folder, `${id.replaceAll(/\W+/g, '-')}.ts`)
-  // As the bundler finds it, which may be another file than the runtime's.
-  writeFileSync(entry, `export { ${names} } from ${JSON.stringify(id)}\n`)
+  const name = id.replaceAll(/\W+/g, '-')
+  // As the bundler finds it, which may be another file than the runtime's. It lies nowhere: a file of its name beside the
+  // other was taken in its place, where the bundler had looked into the folder before the other was written.
+  const entry = join(ROOT, `${name}.mts`)
   const { outputs } = await Bun.build({
     entrypoints: [entry],
+    files: { [entry]: `export { ${names} } from ${JSON.stringify(id)}\n` },
     ...{ target: 'bun', format: 'esm', sourcemap: 'none' },
     minify: { syntax: true, whitespace: true },
     define: PLACELESS,
   })
   const [output] = outputs
   if (output === undefined) throw new Error(`${id} was not bundled.`)
-  const path = entry.replace(/ts$/, 'js')
+  const path = join(folder, `${name}.js`)
   writeFileSync(path, await output.text())
   return [embedded(path), `export const { ${names} } = await import(file)`].join('\n')
 }

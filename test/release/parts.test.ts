@@ -1,10 +1,11 @@
 // What a release is made of: archives that depend on their content alone, a manual and a bill of materials that are whole.
 
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { libraryOf } from '../../scripts/packed.ts'
 import { type Entry, tar, zip } from '../../scripts/release/archive.ts'
 import { formula } from '../../scripts/release/formula.ts'
 import { manual } from '../../scripts/release/man.ts'
@@ -45,6 +46,13 @@ test('a zip is the same each time, in every time zone', () => {
   if (zone === undefined) delete process.env.TZ
   else process.env.TZ = zone
   expect(new Set(made).size).toBe(1)
+})
+
+test('beside a library that lies in the binary as a file there is none that could be taken for it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
+  expect(await libraryOf('jsonc-parser', folder)).toContain(`${folder}/jsonc-parser.js`)
+  expect(readdirSync(folder)).toEqual(['jsonc-parser.js'])
+  rmSync(folder, { recursive: true })
 })
 
 test('the manual has every command and every flag', () => {
