@@ -337,6 +337,26 @@ test.each([
   })
 })
 
+test.each([
+  [
+    'Too many requests, retry later: what does that mean?',
+    'Bad prompt: <<Too many requests, retry later: what does that mean?>>',
+  ],
+  ['What is meant by: account suspended', 'This cannot be read: What is meant by: account suspended'],
+])(
+  'what a client has written is no word of its provider’s, at its beginning and its end either: %s',
+  async (content, message) => {
+    const server = { refuses: () => true, error: { error: { message } } }
+    await before('chat-completions', server, async ({ gateway }) => {
+      const answer = await gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content }] })
+      const { error: told } = (await answer.json()) as { error: JsonObject }
+      expect([answer.status, told.code]).toEqual([502, 'upstream_error'])
+      const { health } = gateway.server.gateway
+      expect(health.states().every(({ trouble }) => trouble === undefined)).toBe(true)
+    })
+  },
+)
+
 test.each([false, true])('a refusal in the place of an answer is heeded as well, streaming %p', async (stream) => {
   const error = { error: { message: "Unsupported parameter: 'prompt_cache_key'", code: 400, param: null } }
   const server = { refuses: (sent: JsonObject) => 'prompt_cache_key' in sent, error, status: 200 }

@@ -7,7 +7,7 @@ import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
 import type { Span } from './kinds.ts'
-import { saysNo } from './language.ts'
+import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
 import { settingsIn } from './settings.ts'
@@ -148,6 +148,9 @@ const fileIn = (sent: JsonObject): Place | undefined =>
     .flatMap((path) => placesOf(sent, path))
     .find((place) => FILES.has(asObject(valueAt(sent, place)).type))
 
+const NO_STREAM =
+  /n[o’']t (?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
+const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
 
 const CAPABILITIES: Capability[] = [
@@ -278,14 +281,19 @@ const CAPABILITIES: Capability[] = [
   {
     // Before the tools that are not to be had in a stream: what is broken in one is no fault of its request.
     called: STREAMS,
-    unless:
-      /n[o’']t (?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i,
-    asked: ({ sent }) => (sent.stream === true ? at(['stream'], { remedy: 'not-streamed' }) : undefined),
+    unless: ANY,
+    asked: ({ sent, said }) =>
+      sent.stream === true && (NO_STREAM.test(said) || !isEnglish(said))
+        ? at(['stream'], { remedy: 'not-streamed' })
+        : undefined,
   },
   {
     called: STREAMS,
-    unless: /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i,
-    asked: ({ sent }) => (sent.stream === true ? undefined : at(['stream'], { remedy: 'streamed' })),
+    unless: ANY,
+    asked: ({ sent, said }) =>
+      sent.stream !== true && (ONLY_STREAM.test(said) || !isEnglish(said))
+        ? at(['stream'], { remedy: 'streamed' })
+        : undefined,
   },
   {
     called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b`, 'i'),

@@ -92,6 +92,7 @@ const BUSY: Sign[] = [
     /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|calls?) (?:limit|quota)\b|\bthrottl\w*/i,
     /\b(?:exceed\w*|reached|hit|wait|retry|again|later|many|throttl\w*)\b/i,
   ),
+  both(/请求|调用|并发|频率/, /过多|过高|频繁|超限|限流/),
   ...phrase(
     /\boverloaded\b/i,
     /\bat (?:full |maximum |max )?capacity\b/i,

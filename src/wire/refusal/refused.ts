@@ -383,9 +383,16 @@ const promptIn = (sent: JsonObject): Json[] =>
 const isQuotedFrom = (prompt: Json, { context, before }: Pick<Name, 'context' | 'before'>): boolean =>
   context.length > 0 && holds(prompt, context) && !holds(prompt, before)
 
-/** Whether words of a refusal stand in the request with what is around them: no client's text may speak for its provider. */
+/**
+ * Whether words of a refusal stand in the request with what is on either side of them: no client's text may speak for its
+ * provider, not with its first or last words either.
+ */
 export const isClients = (sent: JsonObject, text: string, { at, length }: Span): boolean =>
-  holds(sent, aroundIn(text, at, length).context)
+  [text.slice(Math.max(0, at - BESIDE), at + length), text.slice(at, at + length + BESIDE)].some(
+    (words) => words.length === length + BESIDE && holds(sent, words),
+  ) || holds(sent, aroundIn(text, at, length).context)
+
+const BESIDE = 8
 
 const holds = (value: Json | undefined, text: string): boolean => {
   if (typeof value === 'string') return value.includes(text)
