@@ -2620,6 +2620,7 @@ export const NEW_WORDS: readonly Row[] = [
 
 /** What is put in another form, or put down to one cause, where its words were not known for it. */
 const FORMED: Row[] = [
+  ['BN', CHAT, 'streams', 500, openai('engine stream error: connection reset'), 'refused access'],
   ['BK', CHAT, 'streams', 400, { message: 'Streaming wird von diesem Modell nicht angeboten' }, 'answered'],
   ['BL', M2C, 'whole', 400, { message: '仅支持流式输出，请设置 stream=true' }, 'answered'],
   ['BM', CHAT, 'plain', 400, { message: '调用过于频繁，请稍后' }, 'busy 5'],

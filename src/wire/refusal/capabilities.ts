@@ -150,6 +150,9 @@ const fileIn = (sent: JsonObject): Place | undefined =>
 
 const NO_STREAM =
   /n[o’']t (?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
+/** A sentence of another language, which has no word for a stream that broke. */
+const isOfAnother = (said: string): boolean =>
+  !isEnglish(said) && !/\b(?:error|reset|closed|aborted|failed|broken|interrupted)\b/i.test(said)
 const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
 
@@ -283,7 +286,7 @@ const CAPABILITIES: Capability[] = [
     called: STREAMS,
     unless: ANY,
     asked: ({ sent, said }) =>
-      sent.stream === true && (NO_STREAM.test(said) || !isEnglish(said))
+      sent.stream === true && (NO_STREAM.test(said) || isOfAnother(said))
         ? at(['stream'], { remedy: 'not-streamed' })
         : undefined,
   },
@@ -291,7 +294,7 @@ const CAPABILITIES: Capability[] = [
     called: STREAMS,
     unless: ANY,
     asked: ({ sent, said }) =>
-      sent.stream !== true && (ONLY_STREAM.test(said) || !isEnglish(said))
+      sent.stream !== true && (ONLY_STREAM.test(said) || isOfAnother(said))
         ? at(['stream'], { remedy: 'streamed' })
         : undefined,
   },
