@@ -6,6 +6,7 @@ import { SQL } from 'bun'
 import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
 import { atEach, postgresUrls } from '../../lib/postgres-url.ts'
 import { type StoreError, storeError } from '../store.ts'
+import { hostAt, type LookUp } from './hosts.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
 export type Row = Record<string, unknown>
@@ -45,6 +46,7 @@ type ClientOptions = {
   /** Connections at most; 10 by default. */
   max?: number
   connectMs?: number
+  lookUp?: LookUp
 }
 
 const DEADLINE_MS = 10_000
@@ -62,15 +64,19 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   const place = placeOf(url)
   /** Which of its hosts is asked. */
   let at = 0
-  const make = (): SQL =>
-    new SQL({
-      url: place.urls[at % place.urls.length] ?? '',
+  const hosts = place.urls.map((url) => ({ url, ...hostAt(new URL(url).hostname, options.lookUp) }))
+  const host = () => hosts[at % hosts.length]
+  const make = (): SQL => {
+    const { url, tls } = placeAt(place, host()?.url ?? '', host()?.address())
+    return new SQL({
+      url,
       max: options.max ?? place.max ?? CONNECTIONS,
       connectionTimeout: Math.max(1, Math.ceil((options.connectMs ?? CONNECT_MS) / 1_000)),
       prepare: place.prepare,
       bigint: true,
-      ...(place.tls === undefined ? {} : { tls: place.tls }),
+      ...(tls === undefined ? {} : { tls }),
     })
+  }
   let pool = make()
   let isClosed = false
 
@@ -78,8 +84,16 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   const replace = (old: SQL): void => {
     if (old !== pool || isClosed) return
     at++
+    renew()
+  }
+  const renew = (): void => {
+    const old = pool
     pool = make()
     void old.close({ timeout: 0 }).catch(nothing)
+  }
+  const follow = async (): Promise<void> => {
+    const failed = pool
+    if ((await host()?.hasMoved()) === true && failed === pool && !isClosed) renew()
   }
 
   const inTime = async <T>(run: (sql: SQL) => Promise<T>, deadlineMs: number): Promise<T> => {
@@ -89,13 +103,15 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     const timer = setTimeout(() => {
       reject(failure('unknown', 'The database did not answer in time.'))
       replace(sql)
+      void follow()
     }, deadlineMs)
     try {
       return await Promise.race([run(sql), late])
     } catch (cause) {
       const error = isPostgresError(cause) ? cause : toError(cause)
       if (error === undefined) throw cause
-      if (error.trouble === 'read-only' || (error.trouble === 'not-done' && place.urls.length > 1)) replace(sql)
+      if (error.trouble === 'read-only' || (error.trouble === 'not-done' && hosts.length > 1)) replace(sql)
+      if (error.trouble === 'read-only' || error.trouble === 'not-done') void follow()
       throw error
     } finally {
       clearTimeout(timer)
@@ -258,7 +274,23 @@ const ofState = (state: string): Trouble => {
   return state.startsWith('22') || state.startsWith('23') ? 'refused' : 'wrong'
 }
 
-type Place = { urls: string[]; prepare: boolean; max: number | undefined; tls: Bun.TLSOptions | undefined }
+/** `isEncrypted`: always, and not only where the server has it. */
+type Place = {
+  urls: string[]
+  prepare: boolean
+  max: number | undefined
+  tls: Bun.TLSOptions | undefined
+  isEncrypted: boolean
+}
+
+/** By its address it is still known by its name, for its certificate and to whatever chooses a server by that. */
+const placeAt = ({ tls, isEncrypted }: Place, named: string, address: string | undefined) => {
+  if (address === undefined) return { url: named, tls }
+  const url = new URL(named)
+  const serverName = url.hostname
+  url.hostname = address.includes(':') ? `[${address}]` : address
+  return { url: url.href, tls: isEncrypted ? { ...tls, serverName } : tls }
+}
 
 /** What a URL says of how it is used is taken out of it: a server is sent what is left, and refuses what it does not know. */
 const placeOf = (text: string): Place => {
@@ -287,7 +319,8 @@ const placeOf = (text: string): Place => {
   url.searchParams.set('sslmode', isAsked ? 'verify-ca' : (mode ?? 'prefer'))
   // The primary is looked for as whoever says that it must be has it.
   told('target_session_attrs')
-  return { urls: atEach(url, urls), prepare, max: max === undefined ? undefined : Number(max), tls }
+  const isEncrypted = mode === 'require' || mode?.startsWith('verify-') === true
+  return { urls: atEach(url, urls), prepare, max: max === undefined ? undefined : Number(max), tls, isEncrypted }
 }
 
 /** Its authority (`system`: those that this machine trusts, as without one), and how this node shows who it is. */

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
@@ -352,6 +353,17 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     for (const mode of ['require', 'verify-ca'])
       expect(await isEncrypted(`?sslmode=${mode}${known}`)).toEqual({ ssl: true })
     expect(await isEncrypted(`?sslmode=verify-full${known}`, named)).toEqual({ ssl: true })
+    // Found at another address, it shows the same name.
+    let looks = 0
+    const lookUp = async () => [looks++ === 0 ? '127.0.0.3' : '127.0.0.1']
+    const following = clientOf(`${named}?sslmode=verify-full${known}`, { lookUp })
+    await server.halt('immediate')
+    const asked = following.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()', [], {
+      isRepeatable: true,
+    })
+    await server.start()
+    expect(await asked).toEqual([{ ssl: true }])
+    expect(looks).toBeGreaterThan(1)
     await expect(isEncrypted(`?sslmode=require&sslrootcert=${import.meta.path}`)).rejects.toThrow(
       /check the files that sslrootcert/,
     )
@@ -372,6 +384,27 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     await primary.halt('immediate')
     await client.query('create table if not exists t (a int8)', [], { isRepeatable: true })
     expect(await client.query('select inet_server_port() as port')).toEqual([{ port: standby.port }])
+  })
+
+  test('where its name leads is looked up anew once the server there is gone', async () => {
+    const servers = [await startPostgres(), await startPostgres()] as const
+    for (const server of servers) ends.push(server.stop)
+    const [gone, next] = servers
+    const near = createServer((from) => {
+      const to = connect(next.port, '127.0.0.1')
+      from.pipe(to).pipe(from)
+      for (const socket of [from, to]) socket.on('error', () => from.destroy())
+    })
+    near.listen(gone.port, '127.0.0.2')
+    ends.push(async () => void near.close())
+    let leadsTo = ['127.0.0.1']
+    const client = clientOf(`postgres://sluice@localhost:${gone.port}/postgres`, { lookUp: async () => leadsTo })
+    expect(await client.query('select inet_server_port() as port')).toEqual([{ port: gone.port }])
+    await gone.halt('immediate')
+    // The first of two does not answer.
+    leadsTo = ['127.0.0.1', '127.0.0.2']
+    const asked = client.query('select inet_server_port() as port', [], { isRepeatable: true })
+    expect(await asked).toEqual([{ port: next.port }])
   })
 
   test('a node shows the certificate that it was given', async () => {
