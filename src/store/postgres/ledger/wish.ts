@@ -67,14 +67,11 @@ export const reservationOf = (
 
 /** Thrown where the least that a prompt takes would have to be known, which only its node can tell. */
 export const LATER = new Error('the least input is to be worked out')
-export const lateInput = ({ leastInput, ...asked }: SharedReserve) => ({
-  ...asked,
-  ...(leastInput === undefined
-    ? {}
-    : {
-        leastInput: (): number => {
-          if (leastInput === 'later') throw LATER
-          return leastInput
-        },
-      }),
-})
+export const lateInput = (asked: SharedReserve) => {
+  const { inputEstimate, outputCap, maxOutput, answers, leastOutput, fixed, leastInput = 0 } = asked
+  const least = (): number => {
+    if (leastInput === 'later') throw LATER
+    return leastInput
+  }
+  return { inputEstimate, leastInput: least, outputCap, maxOutput, answers, leastOutput, fixed }
+}
