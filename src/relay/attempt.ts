@@ -59,7 +59,6 @@ import {
   askOf,
   type Crossing,
   capFor,
-  decodeFor,
   editsFor,
   encodeFor,
   lostCap,
@@ -167,13 +166,9 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan | S
 /** `dropped`: what is left out beside what the other wire cannot say. */
 function* translated(exchange: Exchange, target: Target, dropped: readonly string[]): Steps<Plan> {
   const client = chatCodec(exchange.codec.operation ?? exchange.bodyWire)
-  const encode = (): EncodedRequest => encodeFor(exchange, client, chatCodec(target.wire), target)
+  const encode = (): Steps<EncodedRequest> => encodeFor(exchange, client, chatCodec(target.wire), target)
   const isVast = exchange.body.size > VAST_CHARS
-  if (isVast) {
-    decodeFor(exchange, client, target)
-    yield
-  }
-  const { body, undo, dropped: lost } = encode()
+  const { body, undo, dropped: lost } = isVast ? yield* encode() : atOnce(encode())
   exchange.dropped = listDropped([...dropped, ...lost, ...lostCap(exchange, target)])
   if (isVast) yield
   return { ...(yield* writtenFor(exchange, body, encode)), undo, cap: undo.cap }
@@ -186,7 +181,7 @@ const LONG_CHARS = 32 * 1024
 const VAST_CHARS = 1024 * 1024
 
 /** Where a mark has not come through whole, the request is translated again, from a body without any. */
-function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedRequest): Steps<Written> {
+function* writtenFor(exchange: Exchange, body: JsonObject, again: () => Steps<EncodedRequest>): Steps<Written> {
   const { marked, size } = exchange.body
   if (marked === undefined) return yield* written(body, size)
   const own = yield* asBytes(body, marked.size)
@@ -195,7 +190,7 @@ function* writtenFor(exchange: Exchange, body: JsonObject, again: () => EncodedR
   if (sent !== undefined) return { body: sent, own }
   exchange.body = withoutMarks(exchange.body)
   exchange.decoded = undefined
-  return yield* written(again().body, size)
+  return yield* written((yield* again()).body, size)
 }
 
 /** `size`: about how long it will be. */

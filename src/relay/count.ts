@@ -130,7 +130,7 @@ const translated = (
 ): string => {
   const within = editsWithin(request, target)
   const { body, dropped } = encoded(CHAT_CODECS[providerWire.wire], target, request.body.outline, () =>
-    CHAT_CODECS[clientWire.wire].decodeRequest(
+    CHAT_CODECS[clientWire.wire].decodeInSteps(
       clientWire.counting.toRequest(exactBody(request, within), target.model.maxOutput),
     ),
   )

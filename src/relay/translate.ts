@@ -13,6 +13,7 @@ import { taggedThoughts } from '../ir/tagged-thoughts.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
 import { withExact } from '../lib/json-exact.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
@@ -30,25 +31,30 @@ import type { Target } from './target.ts'
 import { editsWithin, withEdits } from './within.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
-export const encodeFor = (
+export function* encodeFor(
   exchange: Exchange,
   client: ChatCodec,
   provider: ChatCodec,
   target: Target,
-): EncodedRequest => {
+): Steps<EncodedRequest> {
   const within = editsWithin(exchange, target)
-  const made = encoded(provider, target, exchange.body.outline, () => {
-    if (within.length > 0) return capped(client.decodeRequest(bodyToRead(exchange, within)), capFor(exchange, target))
-    exchange.decoded ??= client.decodeRequest(bodyToRead(exchange))
-    return capped(exchange.decoded, capFor(exchange, target))
-  })
+  const made = yield* notTooDeep(
+    encodedInSteps(provider, target, exchange.body.outline, () => decodedFor(exchange, client, target, within)),
+  )
   return within.length === 0 ? made : { ...made, dropped: [...made.dropped, ...lostIn(within)] }
 }
 
-/** Reads the client's request ahead of `encodeFor`, which takes as long again for a very large one. Throws as that does. */
-export const decodeFor = (exchange: Exchange, client: ChatCodec, target: Target): void => {
-  if (editsWithin(exchange, target).length > 0) return
-  exchange.decoded ??= notTooDeep(() => client.decodeRequest(bodyToRead(exchange)))
+function* decodedFor(
+  exchange: Exchange,
+  client: ChatCodec,
+  target: Target,
+  within: readonly PassEdit[],
+): Steps<ChatRequest> {
+  const isOwn = within.length > 0
+  const decoded = (isOwn ? undefined : exchange.decoded) ?? (yield* client.decodeInSteps(bodyToRead(exchange, within)))
+  if (!isOwn) exchange.decoded = decoded
+  yield
+  return capped(decoded, capFor(exchange, target))
 }
 
 /** Lists the paths of what it leaves out as `removed`. By the id of a call its provider would find that its thought is missing. */
@@ -77,29 +83,35 @@ export const encoded = (
   provider: ChatCodec,
   target: Target,
   written: JsonObject,
-  decode: () => ChatRequest,
-): EncodedRequest => {
-  return notTooDeep(() => {
-    const removed: string[] = []
-    const quirks = quirksOf(target)
-    const asked = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
-    const request = reworded(asked, quirks)
-    const { dropped, ...sent } = provider.encodeRequest(request, {
-      model: target.model.upstream,
-      maxOutput: target.model.maxOutput,
-      quirks,
-      blind: !target.model.inputModalities.includes('image'),
-    })
-    const cap = provider.outputCap(sent.body)
-    if (cap !== undefined) sent.undo.cap = cap
-    if (quirks.thinksInText !== undefined) sent.undo.thinksInText = quirks.thinksInText
-    return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
+  decode: () => Steps<ChatRequest>,
+): EncodedRequest => atOnce(notTooDeep(encodedInSteps(provider, target, written, decode)))
+
+function* encodedInSteps(
+  provider: ChatCodec,
+  target: Target,
+  written: JsonObject,
+  decode: () => Steps<ChatRequest>,
+): Steps<EncodedRequest> {
+  const removed: string[] = []
+  const quirks = quirksOf(target)
+  const decoded = yield* decode()
+  const asked = target.withoutReasoning ? withoutReasoning(decoded, removed) : decoded
+  const request = reworded(asked, quirks)
+  const { dropped, ...sent } = yield* provider.encodeInSteps(request, {
+    model: target.model.upstream,
+    maxOutput: target.model.maxOutput,
+    quirks,
+    blind: !target.model.inputModalities.includes('image'),
   })
+  const cap = provider.outputCap(sent.body)
+  if (cap !== undefined) sent.undo.cap = cap
+  if (quirks.thinksInText !== undefined) sent.undo.thinksInText = quirks.thinksInText
+  return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
 }
 
-const notTooDeep = <T>(read: () => T): T => {
+function* notTooDeep<T>(steps: Steps<T>): Steps<T> {
   try {
-    return read()
+    return yield* steps
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }

@@ -18,6 +18,7 @@ import type { ChatWire, Operation, Wire } from '../ir/wire.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import type { OutputText } from '../lib/output-text.ts'
 import type { Frame } from '../lib/sse.ts'
+import type { Steps } from '../lib/steps.ts'
 
 /** The model a request is encoded for. */
 export type Target = {
@@ -264,8 +265,12 @@ export type ChatCodec = PassCodec & {
   counting: Counting | undefined
   /** Throws `invalid_request`. The body has passed `requestSchema`. */
   decodeRequest(body: JsonObject): ChatRequest
+  /** The same in steps, for very long conversations. */
+  decodeInSteps(body: JsonObject): Steps<ChatRequest>
   /** Throws `invalid_request` where leaving something out would change the request's meaning. */
   encodeRequest(request: ChatRequest, target: Target): EncodedRequest
+  /** The same in steps. */
+  encodeInSteps(request: ChatRequest, target: Target): Steps<EncodedRequest>
   /** Whether only text answers the client's request: an answer without any has failed. */
   needsText?(body: JsonObject): boolean
   /** Throws `upstream_error` for a body that is not an answer of this wire. */

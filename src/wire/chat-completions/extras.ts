@@ -3,6 +3,7 @@
 
 import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
+import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { given } from '../read.ts'
 import { isBlock } from './files.ts'
 import { isFlat } from './tools.ts'
@@ -58,7 +59,7 @@ const MARKED = new Set([...FUNCTION, 'cache_control'])
 const CUSTOM = new Set(['name', 'description', 'format'])
 const FLAT = new Set(['type', 'cache_control', 'input_schema', ...FUNCTION, ...CUSTOM])
 
-export const decodeExtras = ({ messages, tools, functions }: JsonObject): OpaqueMember[] => {
+export function* decodeExtras({ messages, tools, functions }: JsonObject): Steps<OpaqueMember[]> {
   const extras: OpaqueMember[] = []
   const rest = (value: JsonObject, known: ReadonlySet<string>, path: string): void => {
     for (const [name, member] of Object.entries(value)) {
@@ -79,6 +80,7 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
     const pictured = message.role === 'assistant' && Array.isArray(message.images)
     rest(message, pictured ? ASSISTANT : MESSAGE, `messages.${at}`)
     parts(message, `messages.${at}`)
+    if (isStepOver(at)) yield
   }
   for (const [at, tool] of objects(tools)) {
     if (isFlat(tool)) rest(tool, FLAT, `tools.${at}`)

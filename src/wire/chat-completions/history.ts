@@ -5,6 +5,7 @@ import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../.
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { inTags } from '../../ir/tagged-thoughts.ts'
+import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { thoughtMember } from '../seal.ts'
 import { callInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
@@ -21,13 +22,14 @@ type Round = { message: JsonObject; waiting: Set<string>; results: JsonObject[];
 type Open = WaitingCalls<{ round: Round; sent: string }>
 
 /** A result directly follows its call, wherever the client put it; a missing one is replaced by a text that says so. */
-export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
+export function* encodeTurns(request: ChatRequest, out: Outgoing): Steps<JsonObject[]> {
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
   let hasBegun = false
   /** The instructions that begin the conversation. */
   let opening: { message: JsonObject; parts: JsonObject[] } | undefined
-  for (const { turn, at } of joined(request, out)) {
+  for (const [number, { turn, at }] of joined(request, out).entries()) {
+    if (isStepOver(number)) yield
     if (turn.role !== 'system') hasBegun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
@@ -56,6 +58,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
       if (hasContent) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
     }
   }
+  yield
   const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry, out) : [entry]))
   const sent = out.quirks.noRepeatedUser === true ? withoutRepeatedUser(all) : all
   return out.quirks.noUserAfterTool === true ? withReplies(sent, out) : sent

@@ -10,7 +10,7 @@ import { encodeEvents } from './encode-events.ts'
 import { decodeError, failureIn } from './error.ts'
 import { cutEdits } from './finish.ts'
 import { needsTranslation, outputCap, passEdits } from './pass.ts'
-import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, messageOf } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
 import { tap } from './tap.ts'
@@ -33,7 +33,9 @@ export const chatCompletions: ChatCodec = {
   encodeError: envelope,
   keepAlive: KEEP_ALIVE,
   decodeRequest,
+  decodeInSteps,
   encodeRequest,
+  encodeInSteps,
   decodeResponse,
   encodeResponse,
   decodeEvents,

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
+import { atOnce, type Steps } from '../../lib/steps.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
 import {
   given,
@@ -37,9 +38,13 @@ import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueCho
 import { decodeTurns } from './turns.ts'
 
 /** Throws `invalid_request` naming the member at fault. */
-export const decodeRequest = (body: JsonObject): ChatRequest => {
-  const turns = decodeTurns(body.messages)
+export const decodeRequest = (body: JsonObject): ChatRequest => atOnce(decodeInSteps(body))
+
+export function* decodeInSteps(body: JsonObject): Steps<ChatRequest> {
+  const turns = yield* decodeTurns(body.messages)
+  yield
   pairEmptyIds(turns)
+  const extras = yield* decodeExtras(body)
   const request: ChatRequest = {
     model: readName(body.model, 'model'),
     stream: optionalBoolean(body.stream, 'stream') ?? false,
@@ -47,7 +52,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     tools: decodeTools(body),
     sampling: decodeSampling(body),
     origin: 'chat-completions',
-    opaque: [...decodeOpaque(body), ...decodeExtras(body)],
+    opaque: [...decodeOpaque(body), ...extras],
   }
   const set = <K extends keyof ChatRequest>(name: K, value: ChatRequest[K] | undefined): void => {
     if (value !== undefined) request[name] = value
@@ -199,13 +204,17 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
 }
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest =>
+  atOnce(encodeInSteps(original, target))
+
+export function* encodeInSteps(original: ChatRequest, target: Target): Steps<EncodedRequest> {
   const request = withSaid(withToolsFor(original, 'chat-completions'), 'chat-completions', target.blind)
+  yield
   const { quirks } = target
   const out = outgoing(request, quirks)
   const { undo } = out.names
   if (quirks.noDone) undo.noDone = true
-  const messages = encodeConversation(request, out)
+  const messages = yield* encodeConversation(request, out)
   const body: JsonObject = { model: target.model, messages }
   if (request.stream) {
     body.stream = true
@@ -246,8 +255,8 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   return { body, dropped: [...out.dropped], undo }
 }
 
-const encodeConversation = (request: ChatRequest, out: Outgoing): JsonObject[] => {
-  const messages = encodeTurns({ ...request, turns: withFoundNames(request.turns, out.names.of) }, out)
+function* encodeConversation(request: ChatRequest, out: Outgoing): Steps<JsonObject[]> {
+  const messages = yield* encodeTurns({ ...request, turns: withFoundNames(request.turns, out.names.of) }, out)
   const prefilled = prefilledTurn(request)
   if (prefilled === undefined) return messages
   out.drop(placeOf(prefilled, 'messages'))

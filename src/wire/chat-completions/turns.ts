@@ -5,17 +5,18 @@ import { isFilled, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ContentPart, SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
+import { flatInSteps, type Steps } from '../../lib/steps.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
 import { decodeBreakpoint } from '../turns/breakpoint.ts'
 import { shownTurn } from '../turns/shown-turn.ts'
 import { decodeAssistant } from './assistant.ts'
 import { decodeContent } from './parts.ts'
 
-export const decodeTurns = (messages: Json | undefined): Turn[] => {
+export function* decodeTurns(messages: Json | undefined): Steps<Turn[]> {
   const list = readArray(messages, 'messages')
   if (list.length === 0) throw invalidRequest("'messages' must hold at least one message.", 'messages')
   const calls = new Map<string, ToolCallPart>()
-  return list.flatMap((message, at) => {
+  return yield* flatInSteps(list, (message, at) => {
     const path = `messages.${at}`
     const raw = readObject(message, path)
     const shown: ContentPart[] = []

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { callInput } from '../tools/call-input.ts'
 import { sentInput } from './argument-names.ts'
 import {
@@ -24,7 +25,7 @@ type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 type Conversation = { system: JsonObject[]; messages: Message[] }
 
 /** Throws `invalid_request` where no message has content. */
-export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSystem: boolean): Conversation => {
+export function* encodeTurns(request: ChatRequest, context: PartContext, noMidSystem: boolean): Steps<Conversation> {
   const own = request.origin === 'messages'
   const first = request.turns.findIndex((turn) => turn.role !== 'system' && !isForeign(turn))
   // A client of this wire has put its other system messages into the list: they stay there.
@@ -36,9 +37,12 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
     return systemBlocks(turn, path, context)
   })
   const writer = new Writer(pair(request.turns), own, noMidSystem, context)
-  request.turns.forEach((turn, at) => {
+  yield
+  for (const [at, turn] of request.turns.entries()) {
     if (at >= hoisted || turn.role !== 'system') writer.write(turn, at)
-  })
+    if (isStepOver(at)) yield
+  }
+  yield
   const messages = accepted(writer.end(), own)
   if (messages.length > 0) return { system, messages }
   // The provider needs a message: instructions alone become the user's.

@@ -7,7 +7,7 @@ import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
 import { outputCap, passEdits } from './pass.ts'
-import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { MessagesRequest } from './schema.ts'
 import { mended } from './stop.ts'
@@ -20,7 +20,9 @@ export const messages: ChatCodec = {
   passEdits,
   outputCap,
   decodeRequest,
+  decodeInSteps,
   encodeRequest,
+  encodeInSteps,
   decodeResponse,
   encodeResponse,
   decodeEvents,

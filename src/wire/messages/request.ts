@@ -5,6 +5,7 @@ import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir
 import type { AssistantPart, SystemPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
+import { atOnce, flatInSteps, type Steps } from '../../lib/steps.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import {
   optionalArray,
@@ -62,13 +63,16 @@ const MEMBERS = new Set([
 const ESSENTIAL = new Set(['container', 'mcp_servers', 'inference_geo', 'compaction'])
 
 /** Throws `invalid_request` naming the member at fault. */
-export const decodeRequest = (body: JsonObject): ChatRequest => {
+export const decodeRequest = (body: JsonObject): ChatRequest => atOnce(decodeInSteps(body))
+
+export function* decodeInSteps(body: JsonObject): Steps<ChatRequest> {
   const extras = collect()
   const messages = readArray(body.messages, 'messages')
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   if (messages.length === 0 && !continues)
     throw invalidRequest("'messages' must hold at least one message.", 'messages')
-  const turns = messages.flatMap((message, at) => decodeTurns(message, `messages.${at}`, extras))
+  const turns = yield* flatInSteps(messages, (message, at) => decodeTurns(message, `messages.${at}`, extras))
+  yield
   if (body.system !== undefined && body.system !== null) {
     const parts = decodeContent(body.system, 'system', systemPart(extras))
     if (parts.length > 0) turns.unshift(placed({ role: 'system', parts }, 'system'))
@@ -199,8 +203,12 @@ const decodeMember = (name: string, value: Json, extras: Collected): void => {
 }
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest =>
+  atOnce(encodeInSteps(original, target))
+
+export function* encodeInSteps(original: ChatRequest, target: Target): Steps<EncodedRequest> {
   const request = withAllowedTools(withSaid(withToolsFor(original, 'messages'), 'messages', target.blind))
+  yield
   const { quirks } = target
   const own = request.origin === 'messages'
   const dropped = droppedOf(request)
@@ -221,10 +229,11 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped, quirks })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const turns = withFoundNames(request.turns, names.of)
-  const { system, messages: encoded } = encodeTurns({ ...request, turns }, context, quirks.noMidSystem === true)
+  const { system, messages: encoded } = yield* encodeTurns({ ...request, turns }, context, quirks.noMidSystem === true)
   const messages = quirks.needsReasoning
     ? encoded.map((one) => (callsUnthought(one) ? { ...one, content: [NO_THOUGHT, ...one.content] } : one))
     : encoded
+  yield
   if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction })
   const maxTokens = cap(request.maxOutput, target.maxOutput)
   const { thinking, effort } = encodeReasoning(
@@ -235,6 +244,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   )
   const lists = [tools, system, ...messages.map(({ content }) => content)]
   const [markedTools = [], markedSystem = [], ...marked] = own ? withinMarks(lists) : longFirst(withinMarks(lists))
+  yield
   const caches = wantsCache(request, lists) && !quirks.rejects?.includes('cache_control')
   const contents = caches ? withEarlierEnds(marked, messages) : marked
   const body: JsonObject = { model: target.model, max_tokens: maxTokens }

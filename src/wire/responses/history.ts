@@ -13,6 +13,7 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { isEmptyInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
 import { waitingCalls } from '../tools/waiting-calls.ts'
@@ -30,7 +31,10 @@ type Pairs = { results: Map<ToolCallPart, Result>; paired: Set<ToolResultPart> }
 
 const NOT_CARRIED_OUT = 'The call was not carried out.'
 
-export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions?: string; input: JsonObject[] } => {
+export function* encodeTurns(
+  request: ChatRequest,
+  out: Outgoing,
+): Steps<{ instructions?: string; input: JsonObject[] }> {
   const input: JsonObject[] = []
   const pairs = pair(request.turns)
   // Where the conversation continues one that the provider keeps, a call or its result may be in that.
@@ -63,7 +67,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   }
 
   const instructions = instructionsOf(request.turns[0])
-  request.turns.forEach((turn, at) => {
+  const write = (turn: Turn, at: number): void => {
     if (turn.role === 'assistant') {
       run.push(...assistantItems(turn, at, input.length + run.length, out))
       calls.push(...turn.parts.filter((part) => part.type === 'tool-call'))
@@ -77,7 +81,12 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     } else {
       input.push(...userItems(turn.parts, at, { paired: pairs.paired, partial }, out))
     }
-  })
+  }
+  yield
+  for (const [at, turn] of request.turns.entries()) {
+    write(turn, at)
+    if (isStepOver(at)) yield
+  }
   flush()
   if (instructions === undefined) return { input }
   // The provider refuses an empty input, so instructions without a conversation become a message.

@@ -11,7 +11,7 @@ import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError } from './error.ts'
 import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
-import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ResponsesRequest } from './schema.ts'
 import { tap } from './tap.ts'
@@ -24,7 +24,9 @@ export const responses: ChatCodec = {
   outputCap,
   leastOutput: LEAST_OUTPUT,
   decodeRequest,
+  decodeInSteps,
   encodeRequest,
+  encodeInSteps,
   needsText: asksCompaction,
   decodeResponse,
   encodeResponse,

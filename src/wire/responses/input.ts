@@ -6,6 +6,7 @@ import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/j
 import type { AssistantPart, ContentPart, FoundTool, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
+import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString } from '../read.ts'
 import { UNKNOWN_ITEM } from '../refusal/unknown-reference.ts'
 import { shownTurn } from '../turns/shown-turn.ts'
@@ -35,12 +36,12 @@ const ADVICE: { [type: string]: string } = {
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
 /** `tools`: the request's list, to which items of the conversation may add. `own`: the client-run tools among them. */
-export const decodeInput = (
+export function* decodeInput(
   input: Json | undefined,
   opaque: OpaqueMember[],
   tools: Tool[],
   own: ClientTools,
-): Turn[] => {
+): Steps<Turn[]> {
   if (!given(input)) return []
   if (typeof input === 'string')
     return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
@@ -87,7 +88,7 @@ export const decodeInput = (
     keep(item, type, path)
   }
 
-  input.forEach((value, at) => {
+  const read = (value: Json, at: number): void => {
     const path = `input.${at}`
     const item = readObject(value, path)
     const type = itemType(item, path)
@@ -191,7 +192,11 @@ export const decodeInput = (
         if (ESSENTIAL.has(type)) keepEssential(item, type, path)
         else keep(item, type, path)
     }
-  })
+  }
+  for (const [at, value] of input.entries()) {
+    read(value, at)
+    if (isStepOver(at)) yield
+  }
   return turns
 }
 

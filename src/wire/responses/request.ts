@@ -5,6 +5,7 @@ import { asList, asObject, type Json, type JsonObject, parseObject } from '../..
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
+import { atOnce, type Steps } from '../../lib/steps.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import {
   given,
@@ -87,13 +88,15 @@ const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED = 'reasoning.encrypted_content'
 const SOURCES = 'web_search_call.action.sources'
 
-export const decodeRequest = (body: JsonObject): ChatRequest => {
+export const decodeRequest = (body: JsonObject): ChatRequest => atOnce(decodeInSteps(body))
+
+export function* decodeInSteps(body: JsonObject): Steps<ChatRequest> {
   const opaque: OpaqueMember[] = []
   const model = readName(body.model, 'model')
   const stream = optionalBoolean(body.stream, 'stream') ?? false
   const own = clientTools(body)
   const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque, own)
-  const turns = decodeInput(body.input, opaque, tools, own)
+  const turns = yield* decodeInput(body.input, opaque, tools, own)
   pairEmptyIds(turns)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
@@ -163,10 +166,14 @@ const decodeInclude = (body: JsonObject, opaque: OpaqueMember[]): { top: number 
   return undefined
 }
 
-export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest =>
+  atOnce(encodeInSteps(original, target))
+
+export function* encodeInSteps(original: ChatRequest, target: Target): Steps<EncodedRequest> {
   const request = withSaid(withToolsFor(original, 'responses'), 'responses', target.blind)
+  yield
   const out = outgoing(request, target.quirks)
-  const { instructions, input } = encodeTurns(request, out)
+  const { instructions, input } = yield* encodeTurns(request, out)
   const inWords =
     out.quirks.structuredOutputByTool === true && request.output !== undefined && isFormless(request.output)
   if (inWords) {
