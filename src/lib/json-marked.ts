@@ -20,7 +20,7 @@ const markOf = (which: number, bytes: number): string => `${BEGINS}${which}.${by
 const NULL = 'null'
 
 /** Shorter strings are read sooner than they are marked. */
-const LEAST_BYTES = 512
+export const MARKED_BYTES = 512
 
 export type Marked = {
   /** The JSON text, with marks. To be asked for once: it is not kept. */
@@ -134,7 +134,7 @@ const longIn = (bytes: Buffer, cut: ArrayLike<number>, known: Span | undefined):
   for (let one = 0; one < cut.length; one += 3) {
     const start = cut[one] as number
     const end = cut[one + 2] as number
-    if (end - start < LEAST_BYTES || isName(bytes, end)) continue
+    if (end - start < MARKED_BYTES || isName(bytes, end)) continue
     if (known !== undefined && start > known.start && start < known.end) continue
     const noted = onBorder(bytes, start, keptOfData(bytes, start, cut[one + 1] as number))
     const kept = saysSomething(bytes, start, noted) ? noted : keptPastEscapes(bytes, start)

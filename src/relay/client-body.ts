@@ -8,7 +8,7 @@ import { asBuffer } from '../lib/as-buffer.ts'
 import { isPlainBase64 } from '../lib/base64.ts'
 import { collectAfter } from '../lib/collect.ts'
 import { ESCAPED_BYTES } from '../lib/json-codes.ts'
-import { type Marked, markLong } from '../lib/json-marked.ts'
+import { MARKED_BYTES, type Marked, markLong } from '../lib/json-marked.ts'
 import { type Outline, outermostOf, outlining } from '../lib/json-outline.ts'
 import { createPicker } from '../lib/json-pick.ts'
 import { READ_BYTES, readInTurns, readNow } from '../lib/json-reader.ts'
@@ -19,7 +19,7 @@ import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
 import { free } from '../lib/memory.ts'
 import type { Sent } from '../lib/pieces.ts'
-import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
+import { atOnce, inTurns, isStepOver, type Steps } from '../lib/steps.ts'
 import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
@@ -153,7 +153,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   if (bytes[0] === BOM) return openText(bodyText(bytes))
   const isLong = bytes.byteLength > STEP_BYTES
   const plain = !read.longNumber
-  if (isWhole) return yield* !plain || read.faulty ? openBytes(bytes, plain) : openMarked(bytes, read)
+  if (isWhole) return yield* !plain || read.faulty ? openUnmarked(bytes, read) : openMarked(bytes, read)
   if (!isUtf8(bytes)) throw notUtf8()
   const { value, ascii, outermost, cut, shared } = yield* parsing(outlining(bytes, read))
   if (isLong) yield
@@ -165,13 +165,14 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   const outlineOf = asObject(value)
   if (shared !== undefined) outlineOf[shared.name] = shared.shared.value as Json
   else if (outermost !== undefined) noteTools(bytes, outlineOf, outermost, cut)
+  const cutBytes = yield* weighing(asBuffer(bytes), cut)
   const picker = createPicker(bytes, outermost?.slots ?? [])
   // Of a text that is cut it cannot be seen whether it is a thought.
   const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
   return {
     size: bytes.byteLength,
     outline: outlineOf,
-    inputEstimate: tokensIn(outlined + weighCut(asBuffer(bytes), cut)),
+    inputEstimate: tokensIn(outlined + cutBytes),
     mayShow,
     get leastInput() {
       const inShared = shared === undefined ? 0 : bytesCut(asBuffer(shared.shared.bytes), shared.shared.cut, isCutSaid)
@@ -227,9 +228,12 @@ const noteTools = (
 }
 
 /** What the parts of strings that an outline has cut weigh. */
-const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
+const weighCut = (bytes: Buffer, cut: Outline['cut']): number => atOnce(weighing(bytes, cut))
+
+function* weighing(bytes: Buffer, cut: Outline['cut']): Steps<number> {
   let weight = 0
   for (let one = 0; one < cut.length; one += 3) {
+    if (isStepOver(one / 3)) yield
     const start = cut[one] as number
     const length = (cut[one + 2] as number) - start
     weight += weightAt(bytes, start, length) - ((cut[one + 1] as number) - start)
@@ -287,6 +291,39 @@ export const openText = (text: string): ClientBody =>
     edited: (edits) => spliceOnce(text, edits, ONCE),
   })
 
+/** The most that is read of a request to translate it: files and what passes unread aside, several times a million tokens. */
+export const MOST_READ = 8 * 1024 * 1024
+/** A longer string is a file's, or one text. */
+const FILE_OR_TEXT_BYTES = 256 * 1024
+
+const requireReadable = (bytes: number): void => {
+  if (bytes <= MOST_READ) return
+  const most = `${MOST_READ / 1024 / 1024} MB`
+  const held = `The request holds more than ${most} of tools, calls and short texts`
+  throw invalidRequest(`${held}, which is more than is translated for this model. Send fewer tools or messages.`)
+}
+
+/** How much of a body is in strings for which a mark might stand. */
+const longIn = (cut: Read['cut']): number => {
+  let sum = 0
+  for (let one = 0; one < cut.length; one += 3) {
+    const length = (cut[one + 2] as number) - (cut[one] as number)
+    if (length >= MARKED_BYTES) sum += length
+  }
+  return sum
+}
+
+/** What is read beside the marks that stay. */
+const readBeside = (marks: Marked, kept: ReadonlySet<number>): number => {
+  let read = marks.size
+  for (let which = 0; which < marks.count; which++) {
+    if (kept.has(which)) continue
+    const { start, end, hidden } = marks.placeOf(which)
+    if (end - start < FILE_OR_TEXT_BYTES) read += hidden
+  }
+  return read
+}
+
 /** A large body that will be translated. What no translation reads, most of it, is passed over. */
 function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> {
   const isLong = bytes.byteLength > STEP_BYTES
@@ -296,14 +333,16 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
   const shared = tools && WHOLE_TOOLS.find(tools)
   const passed = shared && slot && { start: slot.valueStart, end: slot.end }
   const marks = outermost && isUtf8(bytes) ? markLong(bytes, read.cut, passed) : undefined
-  if (outermost === undefined || marks === undefined) return yield* openBytes(bytes, true)
+  if (outermost === undefined || marks === undefined) return yield* openUnmarked(bytes, read)
   if (isLong) yield
   const body = objectIn(marks.text())
   if (isLong) yield
   const all = asBuffer(bytes)
   const kept = new Set<number>()
   let hidden = 0
+  let looked = 0
   for (const { text, isData } of unreadIn(body, !all.includes(SEAL_PREFIX))) {
+    if (isStepOver(looked++)) yield
     const which = marks.markIn(text)
     if (which === undefined) continue
     const place = marks.placeOf(which)
@@ -313,6 +352,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
     hidden += place.hidden + weightAt(all, place.start, length) - length
   }
   if (isLong) yield
+  requireReadable(readBeside(marks, kept))
   if (kept.size < marks.count) yield* unmarking(body, marks, kept)
   if (marks.size > STEP_BYTES) {
     yield
@@ -374,6 +414,12 @@ export function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<nu
 
 /** The body to be translated as a whole. */
 export const withoutMarks = ({ marked: _, ...body }: ClientBody): ClientBody => body
+
+/** One of which all is read, as no mark can stand for anything in it. */
+const openUnmarked = (bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> => {
+  if (!read.faulty) requireReadable(bytes.byteLength - longIn(read.cut))
+  return openBytes(bytes, !read.longNumber)
+}
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
 function* openBytes(bytes: Uint8Array<ArrayBuffer>, plain: boolean): Steps<ClientBody> {

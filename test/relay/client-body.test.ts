@@ -308,3 +308,47 @@ test.each(['messages', 'system', 'input', 'instructions', 'prompt', 'tools', 'fu
     expect(JSON.stringify(whole()).length).toBeLessThan(100)
   },
 )
+
+describe('of a request that is translated, no more is read than several times a million tokens', () => {
+  const MB = 1024 * 1024
+  const bodyOf = (more: object): Uint8Array<ArrayBuffer> =>
+    new TextEncoder().encode(
+      JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...more }).replace(
+        '"EXACT"',
+        '0.1234567890123456789',
+      ),
+    )
+  const tools = (bytes: number): object => ({
+    tools: Array.from({ length: 4_000 }, (_, at) => ({ name: `t${at}`, description: 'x'.repeat(bytes / 4_000) })),
+  })
+  const messages = (bytes: number, length: number, content: (text: string) => unknown): object => ({
+    messages: Array.from({ length: Math.ceil(bytes / length) }, () => ({
+      role: 'user',
+      content: content('x'.repeat(length)),
+    })),
+  })
+  const file = (data: string): object[] => [{ type: 'document', source: { type: 'base64', data } }]
+
+  test.each([
+    ['tools', tools(9 * MB)],
+    ['short messages', messages(9 * MB, 300, (text) => text)],
+    ['short messages beside a number that must stay exact', { ...messages(9 * MB, 300, (text) => text), n: 'EXACT' }],
+    [
+      'kinds of schemas',
+      { tools: [Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`n${at}`, 'x'.repeat(1_100)]))] },
+    ],
+  ])('%s', (_, more) => {
+    const bytes = bodyOf(more).slice()
+    expect(() => openBody(bodyOf(more), () => true)).toThrow('more than 8 MB of tools, calls and short texts')
+    expect(openBody(bytes, () => false).size).toBe(bytes.byteLength)
+  })
+
+  test.each([
+    ['tools of fewer', tools(7 * MB)],
+    ['long texts', messages(20 * MB, 4_000, (text) => text)],
+    ['files', messages(20 * MB, 2 * MB, file)],
+    ['long texts beside what no mark can stand in', { ...messages(20 * MB, 4_000, (text) => text), x: '\u007f' }],
+  ])('which is not exceeded by %s', (_, more) => {
+    expect(openBody(bodyOf(more), () => true).outline.model).toBe('m')
+  })
+})
