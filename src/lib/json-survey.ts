@@ -113,6 +113,7 @@ export class Survey {
   #depth = 0
   #containers = 0
   #values = 0
+  readonly #mostValues: number
   #escapes = 0
   #digits = 0
   #quoted = false
@@ -135,6 +136,10 @@ export class Survey {
   readonly #form = new Int32Array(JSON_BOUNDS.depth + 2)
   #forms = 0
   #known: Uint32Array | undefined
+
+  constructor(mostValues: number = JSON_BOUNDS.values) {
+    this.#mostValues = mostValues
+  }
 
   /** Takes the next bytes. Throws `TooMuchJson`. */
   see(bytes: Uint8Array): void {
@@ -165,7 +170,7 @@ export class Survey {
       }
       if (code === COMMA) {
         digits = 0
-        if (++this.#values > JSON_BOUNDS.values) throw new TooMuchJson('values')
+        if (++this.#values > this.#mostValues) throw new TooMuchJson('values')
         this.#nameNext = this.#isObject[this.#depth] === 1
       } else if (code === OBJECT || code === ARRAY) {
         digits = 0
@@ -187,7 +192,7 @@ export class Survey {
 
   #begin(code: number): void {
     if (++this.#containers > JSON_BOUNDS.containers) throw new TooMuchJson('containers')
-    if (++this.#values > JSON_BOUNDS.values) throw new TooMuchJson('values')
+    if (++this.#values > this.#mostValues) throw new TooMuchJson('values')
     if (++this.#depth > JSON_BOUNDS.depth) throw new TooMuchJson('depth')
     const isObject = code === OBJECT
     this.#isObject[this.#depth] = isObject ? 1 : 0
@@ -354,8 +359,8 @@ export const cutOf = (members: readonly Member[], long: readonly number[]): numb
 }
 
 /** Surveys bytes that are all there, so many in one piece. */
-export const surveyPieces = (bytes: Uint8Array, pieceBytes: number): Reader => {
-  const survey = new Survey()
+export const surveyPieces = (bytes: Uint8Array, pieceBytes: number, mostValues?: number): Reader => {
+  const survey = new Survey(mostValues)
   let at = 0
   return {
     next() {

@@ -91,6 +91,8 @@ type ReadOptions = {
   room?: Room
   /** What it is surveyed in, where it is JSON: `parseJson` need not do that again. Absent for what is small. */
   turns?: Turns
+  /** How many values that may hold, where it is not as few as of all. */
+  values?: number | undefined
 }
 
 const ENDED = { done: true, value: undefined } as const
@@ -103,11 +105,14 @@ const BEGINNING = 64
 export type Received = { bytes: Uint8Array<ArrayBuffer>; read?: Read }
 
 /** Throws GatewayError for JSON that holds more than it may. */
-const surveyed = async (bytes: Uint8Array<ArrayBuffer>, turns: Turns | undefined): Promise<Received> => {
+const surveyed = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  { turns, values }: Pick<ReadOptions, 'turns' | 'values'>,
+): Promise<Received> => {
   const isLarge = turns !== undefined && bytes.byteLength >= READ_BYTES
   if (!isLarge || !JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) return { bytes }
   try {
-    return { bytes, read: await readInTurns(bytes, turns, { outlined: false }) }
+    return { bytes, read: await readInTurns(bytes, turns, { outlined: false, values }) }
   } catch (error) {
     throw error instanceof TooMuchJson ? malformedAnswer(error) : error
   }
@@ -141,7 +146,7 @@ export const receive = async (
     if (declared > 0 && declared <= bytes) {
       hold?.bytes(declared)
       const whole = new Uint8Array(await response.arrayBuffer())
-      if (formatOf(whole, response.headers) === undefined) return await surveyed(whole, turns)
+      if (formatOf(whole, response.headers) === undefined) return await surveyed(whole, options)
       return await receive(new Response(new Blob([whole]).stream()), bytes, abort, options)
     }
     const body = await answerBody(response, abort)
@@ -165,7 +170,7 @@ export const receive = async (
       hold?.bytes(size)
       pieces.push(piece)
     }
-    const received = await surveyed(Buffer.concat(pieces), turns)
+    const received = await surveyed(Buffer.concat(pieces), options)
     // Some servers close the connection without ending the body: an object that is closed is whole.
     if (closed !== undefined && parseObject(textOf(received), turns !== undefined) === undefined) throw closed
     return received

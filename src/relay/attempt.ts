@@ -249,9 +249,14 @@ const isAnsweredAsAsked = (outline: JsonObject, quirks: Quirks): boolean =>
 /** Whether what is asked for is nothing that the target has. */
 const isMissing = ({ codec }: Exchange, target: Target): boolean => codec.isMissing?.(quirksOf(target)) === true
 
+/** Of embeddings: as many texts as vendors take at once, 2,048, of 3,072 numbers each. */
+const MOST_NUMBERS = 8_000_000
+
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
-  const received = await receive(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
+  const values = reading.codec.wire === 'embeddings' ? MOST_NUMBERS : undefined
+  const options = { heard, room: relay.room, turns: relay.turns, values }
+  const received = await receive(response, ANSWER_BYTES, abort, options)
   if (reading.codec.isText?.(reading.request.body.outline) === true) {
     const text = textOf(received)
     if (parseObject(text) === undefined) return textAnswer(text, reading)

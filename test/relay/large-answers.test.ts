@@ -147,3 +147,25 @@ test('of an answer that passes only beginnings are read, whatever its size', () 
   }
   for (const times of [1, 10]) expect(read('said '.repeat(times * MB))).toBeLessThan(1_000)
 })
+
+describe('embeddings', () => {
+  const vector = Array.from({ length: 1_536 }, (_, at) => Math.sin(at))
+  const made = (count: number): string =>
+    JSON.stringify({
+      ...{ object: 'list', model: 'up', usage: { prompt_tokens: 5, total_tokens: 5 } },
+      data: Array.from({ length: count }, (_, index) => ({ object: 'embedding', index, embedding: vector })),
+    })
+
+  test('of many texts pass in numbers, which another wire’s answer may not have as many of', async () => {
+    const base = onlyProvider(`http://127.0.0.1:${vendor.port}/v1`, { wires: ['embeddings'] })
+    const [model] = base.models ?? []
+    if (model === undefined) throw new Error('there is no model')
+    const server = await startGateway({ config: { ...base, models: [{ ...model, id: 'numbers', kind: 'embedding' }] } })
+    answer = { body: made(400), type: 'application/json' }
+    const response = await server.post('/v1/embeddings', { model: 'numbers', input: ['a'], encoding_format: 'float' })
+    expect(response.status).toBe(200)
+    expect(((await response.json()) as { data: unknown[] }).data).toHaveLength(400)
+    await server.stop()
+    expect((await asked('chat', false)).status).toBe(502)
+  })
+})

@@ -55,16 +55,16 @@ let module: WebAssembly.Module | null | undefined
 const idle: Scanner[] = []
 const MOST_IDLE = 2
 
-const take = (): Scanner => {
+const take = (mostValues?: number): Scanner => {
   const kept = idle.pop() ?? made()
-  begin(kept)
+  begin(kept, mostValues)
   return kept
 }
 const giveBack = (scanner: Scanner): void => {
   if (idle.length < MOST_IDLE) idle.push(scanner)
 }
-const begin = ({ exports }: Scanner): void => exports.begin(SEED, ...MOST)
-const MOST = BOUNDS.map((bound) => JSON_BOUNDS[bound])
+const begin = ({ exports }: Scanner, values: number = JSON_BOUNDS.values): void =>
+  exports.begin(SEED, ...BOUNDS.map((bound) => (bound === 'values' ? values : JSON_BOUNDS[bound])))
 
 const made = (): Scanner => {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES })
@@ -83,12 +83,14 @@ export type Scanning = {
   outlined?: boolean
   /** For an outline: a member that others may have had. */
   sharing?: SharedMembers | undefined
+  /** How many values it may hold, where that is not the bound of all: lists of numbers cost less than what else values are. */
+  values?: number | undefined
 }
 
 /** Undefined where there is no scanner. One is taken with the first piece, and given back with the last. */
 export const scanPieces = (
   bytes: Uint8Array,
-  { pieceBytes = PIECE_BYTES, outlined = true, sharing }: Scanning = {},
+  { pieceBytes = PIECE_BYTES, outlined = true, sharing, values }: Scanning = {},
 ): Reader | undefined => {
   if (!mayScan()) return undefined
   const members: Member[] = []
@@ -125,7 +127,7 @@ export const scanPieces = (
 
   return {
     next() {
-      taken ??= take()
+      taken ??= take(values)
       const more = readPiece(taken)
       if (!more) this.end()
       return more
