@@ -5,7 +5,9 @@ import { Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { asList, asObjects, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest } from '../../ir/request.ts'
 import { requireText } from '../../ir/whole.ts'
+import { atOnce, type Steps } from '../../lib/steps.ts'
 import type { ChatCodec } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
 import { given } from '../read.ts'
@@ -42,10 +44,8 @@ export const compact: ChatCodec = {
   passEdits: (body, options, whole) => passEdits(body, { ...options, outputCap: undefined }, whole),
   isMissing: ({ noCompact }) => noCompact === true,
   needsText: () => false,
-  decodeRequest(body) {
-    requireConversation(body)
-    return responses.decodeRequest(triggered(body))
-  },
+  decodeRequest: (body) => atOnce(decodeInSteps(body)),
+  decodeInSteps,
   encodeResponse(answer, ask) {
     requireSummary(answer)
     const { id, created_at, output, usage } = responses.encodeResponse(answer, { ...ask, body: triggered(ask.body) })
@@ -78,6 +78,11 @@ const triggered = (body: JsonObject): JsonObject =>
 const requireConversation = (body: JsonObject): void => {
   if (given(body.previous_response_id) || !itemsIn(body).every(isTrigger)) return
   throw invalidRequest("'input' must be given and hold what is to be compacted.", 'input')
+}
+
+function* decodeInSteps(body: JsonObject): Steps<ChatRequest> {
+  requireConversation(body)
+  return yield* responses.decodeInSteps(triggered(body))
 }
 
 /** Its user's messages stay as they are, and are items of the answer. */
