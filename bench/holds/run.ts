@@ -241,10 +241,10 @@ try {
     const risen = rounds.map((one) => one.risen).sort((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0
     rows.push({ name: fullName(cell), status: first.status, bytes: first.bytes, holdMs, wallMs, risen })
     const over = [holdMs > BARS.holdMs ? 'hold' : '', risen > BARS.risen ? 'memory' : ''].filter(Boolean).join(', ')
-    const isAmiss =
+    const isUnanswered =
       !cell.isRefused && cell.coding === 'plain' && (first.status !== 200 || first.end.includes('"error":{'))
     say(
-      `| ${fullName(cell)} | ${(first.bytes / 1024 / 1024).toFixed(1)} | ${first.status} | ${holdMs.toFixed(0)} | ${wallMs.toFixed(0)} | ${risen.toFixed(1)} | ${over && `← ${over}`}${isAmiss ? ` AMISS: ${first.end.replaceAll('\n', ' ')}` : ''}`,
+      `| ${fullName(cell)} | ${(first.bytes / 1024 / 1024).toFixed(1)} | ${first.status} | ${holdMs.toFixed(0)} | ${wallMs.toFixed(0)} | ${risen.toFixed(1)} | ${over && `← ${over}`}${isUnanswered ? ` not answered: ${first.end.replaceAll('\n', ' ')}` : ''}`,
     )
   }
   if (flags.json) console.log(JSON.stringify(rows, null, 2))
