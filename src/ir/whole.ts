@@ -2,6 +2,7 @@
 // off; one that has used up its output cap was cut there, whatever its server calls that.
 
 import { GatewayError } from '../errors.ts'
+import { seenOf } from '../lib/json-marked.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
 import { parseJson, parseObject } from './json.ts'
@@ -39,8 +40,9 @@ const broken = () =>
 const nameless = () =>
   new GatewayError('upstream_error', 'Server error: the model gave a tool call without a name. Try again.')
 
-/** Whether a function's arguments are an object, or nothing at all. */
-export const isWhole = (input: string): boolean => input.trim() === '' || parseObject(input) !== undefined
+/** Whether a function's arguments are an object, or nothing at all. Those that pass unread may be. */
+export const isWhole = (input: string): boolean =>
+  input.trim() === '' || seenOf(input) !== undefined || parseObject(input) !== undefined
 
 /**
  * The text of the object in arguments that are themselves the JSON of a text, or say that there are none, as some models and

@@ -1,5 +1,7 @@
 // Whether JSON that comes in pieces is closed so far, told without parsing it.
 
+import { seenOf } from './json-marked.ts'
+
 /** Follows a list of pieces that grows. */
 export type JsonNesting = {
   /** Whether all braces and brackets are closed. Pieces that were given before are not read again. */
@@ -13,8 +15,12 @@ export const jsonNesting = (): JsonNesting => {
   let depth = 0
   let quoted = false
   let escaped = false
+  /** Of what has passed unread it cannot be told, nor of what follows. */
+  let unread = false
 
   const read = (piece: string): void => {
+    unread ||= seenOf(piece) !== undefined
+    if (unread) return
     for (const letter of piece) {
       if (escaped) escaped = false
       else if (quoted) {
@@ -26,7 +32,7 @@ export const jsonNesting = (): JsonNesting => {
     }
   }
 
-  const isClosed = (): boolean => depth === 0 && !quoted
+  const isClosed = (): boolean => unread || (depth === 0 && !quoted)
 
   return {
     isClosedBy: (piece) => {

@@ -85,6 +85,40 @@ describe('what passes', () => {
   })
 })
 
+describe('a call whose arguments pass unread', () => {
+  const call = { index: 0, id: 'call_1', type: 'function' }
+  const text = TEXT.replaceAll('\u007f', '')
+  const written = JSON.stringify({ files: [text], more: text })
+  const calls = [{ ...call, function: { name: 'write', arguments: written } }]
+
+  test.each([
+    ['in one event', [{ tool_calls: calls }]],
+    [
+      'in several',
+      [
+        { tool_calls: [{ ...call, function: { name: 'write', arguments: written.slice(0, 9) } }] },
+        { tool_calls: [{ index: 0, function: { arguments: written.slice(9, -9) } }] },
+        { tool_calls: [{ index: 0, function: { arguments: written.slice(-9) } }] },
+      ],
+    ],
+  ])('is not told to break off in a stream: %s', async (_, deltas) => {
+    streamed(...deltas)
+    const choices = eventsIn((await asked('chat', true)).text).flatMap(({ choices }) => choices)
+    const pieces = choices.map(({ delta }) => delta.tool_calls?.[0].function.arguments ?? '')
+    expect(pieces.join('') === written).toBe(true)
+    expect(choices.map(({ finish_reason }) => finish_reason).filter(Boolean)).toEqual(['stop'])
+  })
+
+  test('is not told to break off where the answer has as many tokens as it may', async () => {
+    whole({ tool_calls: calls }, { ...USAGE, completion_tokens: 64 })
+    const response = await gateway.post(PATHS.chat, {
+      ...{ model: 'vendorA-opus-4-8', max_tokens: 64, messages: [{ role: 'user', content: 'hi' }] },
+    })
+    const [choice] = ((await response.json()) as { choices: JsonObject[] }).choices
+    expect(choice?.finish_reason).toBe('stop')
+  })
+})
+
 describe('a picture', () => {
   const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${DATA}` } }]
 
