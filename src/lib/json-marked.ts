@@ -232,6 +232,7 @@ export class PutAside {
   /** Whether each is written once, and let go of then. */
   readonly #once: boolean
   readonly #strings: (readonly Uint8Array[])[] = []
+  #held = 0
 
   constructor(once: boolean) {
     this.#once = once
@@ -239,8 +240,9 @@ export class PutAside {
 
   /** What stands for the bytes of a JSON string's rest. */
   put(rest: readonly Uint8Array[]): string {
-    const bytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    const bytes = sizeOf(rest)
     this.#strings.push(rest)
+    this.#held += bytes
     return markOf(this.#strings.length - 1, bytes)
   }
 
@@ -248,7 +250,10 @@ export class PutAside {
   written(text: string): Pieces | undefined {
     const hidden = (which: number): readonly Uint8Array[] => {
       const rest = this.#strings[which] ?? []
-      if (this.#once) this.#strings[which] = []
+      if (this.#once) {
+        this.#held -= sizeOf(rest)
+        this.#strings[which] = []
+      }
       return rest
     }
     return written(Buffer.from(text), this.#strings.length, hidden, HEAD)
@@ -257,7 +262,14 @@ export class PutAside {
   get isEmpty(): boolean {
     return this.#strings.length === 0
   }
+
+  /** How many bytes are held. */
+  get held(): number {
+    return this.#held
+  }
 }
+
+const sizeOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 /** What of a string is there, and how many bytes its mark hides; undefined for one without. */
 export const seenOf = (text: string): { seen: string; hidden: number } | undefined => {

@@ -11,6 +11,8 @@ export const ANSWER_BOUNDS = {
   chars: 4 * 1024 * 1024,
   /** Texts, thoughts, calls and citations. */
   parts: 4_096,
+  /** Bytes of the pictures of a stream, which are held until it ends: as many as of a whole answer. */
+  pictures: 256 * 1024 * 1024,
 } as const
 
 const tooLong = (): GatewayError =>

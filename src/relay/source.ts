@@ -6,7 +6,7 @@ import { PutAside } from '../lib/json-marked.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
 import { malformedAnswer, openNotes } from '../wire/pass.ts'
-import { isPicture, MOST_READ } from './answer-bounds.ts'
+import { ANSWER_BOUNDS, isPicture, MOST_READ } from './answer-bounds.ts'
 import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
@@ -121,7 +121,10 @@ export type Unread = 'strings' | 'pictures'
 
 type Reading = { chunk: Uint8Array | undefined; abort: AbortController; room: Room; unread?: Unread }
 
-/** `chunk`: what has been read already. An event that is long takes room until it is complete. */
+/**
+ * `chunk`: what has been read already. An event that is long takes room until it is complete, and what is put aside of it as
+ * long as that is held.
+ */
 export const readFrom = (reader: Reader, tap: Tap, { chunk, abort, room, unread }: Reading): HeldSource => {
   let left = chunk
   /** What is being waited for, unread. */
@@ -197,7 +200,9 @@ export const readFrom = (reader: Reader, tap: Tap, { chunk, abort, room, unread 
         }
         for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) say(tap.see(frame))
         if (bytes === undefined) say(tap.end?.() ?? '')
-        take(bytes === undefined ? 0 : frames.held)
+        if (aside.held > ANSWER_BOUNDS.pictures)
+          throw new FrameTooLarge('the events of one stream hold too much together')
+        take(bytes === undefined ? 0 : Math.max(frames.held, aside.held))
         return bytes === undefined && text === '' ? undefined : text
       } catch (error) {
         hold?.end()

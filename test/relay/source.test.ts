@@ -2,6 +2,7 @@
 // in turns, with room for an event until it is complete.
 
 import { describe, expect, test } from 'bun:test'
+import { ANSWER_BOUNDS } from '../../src/relay/answer-bounds.ts'
 import type { Room } from '../../src/relay/room.ts'
 import { beginning, type Reader, readFrom } from '../../src/relay/source.ts'
 import type { Tap } from '../../src/wire/codec.ts'
@@ -143,5 +144,41 @@ describe('a long event', () => {
     const cut = long(4 * MB, 5 * MB, '')
     while ((await cut.source.read()) === '');
     expect(cut.taken()).toBe(0)
+  })
+
+  /** Of a stream that is translated: the same one, again and again. */
+  const pictures = (times: number) => {
+    const event = Buffer.from(`data: {"picture":"iVBORw0KGgo${'A'.repeat(4 * MB)}"}\n\n`)
+    let left = times
+    const reader: Reader = new ReadableStream<Uint8Array>({
+      pull: (to) => {
+        if (left-- > 0) to.enqueue(event)
+        else to.close()
+      },
+    }).getReader()
+    const abort = new AbortController()
+    const { room, taken } = roomOf(Number.POSITIVE_INFINITY)
+    return { abort, source: readFrom(reader, tapOf(), { chunk: undefined, abort, room, unread: 'pictures' }), taken }
+  }
+  const readAll = async (source: ReturnType<typeof pictures>['source'], each: () => void): Promise<void> => {
+    while ((await source.read()) !== undefined) each()
+  }
+
+  test('takes room for its pictures as long as they are held', async () => {
+    const { source, taken } = pictures(5)
+    let most = 0
+    await readAll(source, () => {
+      most = Math.max(most, taken())
+    })
+    expect([most > 14 * MB, taken()]).toEqual([true, 0])
+  })
+
+  test('ends the call with one picture too many for all of its stream', async () => {
+    const { source, abort, taken } = pictures(1_000)
+    const most = ANSWER_BOUNDS.pictures + 8 * MB
+    await expect(readAll(source, () => expect(taken()).toBeLessThan(most))).rejects.toMatchObject({
+      code: 'upstream_error',
+    })
+    expect([abort.signal.aborted, taken()]).toEqual([true, 0])
   })
 })
