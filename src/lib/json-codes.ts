@@ -12,3 +12,7 @@ export const SPACE = 32
 
 /** How long a character is that is escaped by its number. */
 export const ESCAPED_BYTES = 6
+
+/** Behind the escape that is there. */
+export const pastEscape = (json: Uint8Array, at: number): number => at + (json[at + 1] === U ? ESCAPED_BYTES : 2)
+const U = 0x75

@@ -3,7 +3,7 @@
 
 import { isAscii } from 'node:buffer'
 import { asBuffer } from './as-buffer.ts'
-import { BACKSLASH, COLON, ESCAPED_BYTES, QUOTE, SPACE } from './json-codes.ts'
+import { BACKSLASH, COLON, pastEscape, QUOTE, SPACE } from './json-codes.ts'
 import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
 
@@ -14,7 +14,7 @@ const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString(
 const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
 const HEAD = Buffer.from(BEGINS)
 const ENDS = String.fromCharCode(EDGE)
-const markOf = (which: number, bytes: number): string => `${BEGINS}${which}.${bytes}${ENDS}`
+const markOf = (which: number, length: number): string => `${BEGINS}${which}.${length}${ENDS}`
 
 /** For a value that is known. */
 const NULL = 'null'
@@ -162,17 +162,15 @@ const keptPastEscapes = (bytes: Buffer, start: number): number | undefined => {
   let at = start
   for (const most = start + KEPT_ESCAPED; at < most; ) {
     if (bytes[at] !== BACKSLASH) at++
-    else if (bytes[at + 1] !== U) at += 2
     // Half a character is not kept without the other.
     else if (HALVES.some((half) => bytes.toString('latin1', at, at + half.length) === half)) break
-    else at += ESCAPED_BYTES
+    else at = pastEscape(bytes, at)
   }
   const kept = onBorder(bytes, start, at)
   const begins: string = JSON.parse(`"${bytes.toString('utf8', start, kept)}"`)
   return begins.trim() === '' ? undefined : kept
 }
 const KEPT_ESCAPED = 64
-const U = 0x75
 
 const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80
 
@@ -202,7 +200,7 @@ const numberOf = (digits: string, count: number): number | undefined => {
   return which !== undefined && Number(which) < count ? Number(which) : undefined
 }
 
-/** How many bytes it hides stands behind it. */
+/** Behind it stands how much it hides. */
 const NUMBER = /^(\d{1,9})\.(\d{1,9})$/
 
 /** `begins`: by what of its beginning a mark is looked for. */
@@ -243,7 +241,7 @@ export class PutAside {
     const bytes = sizeOf(rest)
     this.#strings.push(rest)
     this.#held += bytes
-    return markOf(this.#strings.length - 1, bytes)
+    return markOf(this.#strings.length - 1, Math.round(bytes * charsPerByte(rest)))
   }
 
   /** Text with the bytes in place of the marks; undefined where one has not come through whole. */
@@ -271,9 +269,29 @@ export class PutAside {
 
 const sizeOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
-/** What of a string is there, and how many bytes its mark hides; undefined for one without. */
+/** Of each piece its beginning is looked at: tokens are estimated by characters. */
+const charsPerByte = (pieces: readonly Uint8Array[]): number => {
+  let chars = 0
+  let bytes = 0
+  for (const piece of pieces) {
+    const most = Math.min(piece.byteLength, LOOKED_AT_BYTES)
+    let at = 0
+    while (at < most) {
+      const byte = piece[at] as number
+      if (!isInCharacter(byte)) chars += byte >= FIRST_OF_PAIR ? 2 : 1
+      at = byte === BACKSLASH ? pastEscape(piece, at) : at + 1
+    }
+    bytes += at
+  }
+  return bytes === 0 ? 1 : chars / bytes
+}
+const LOOKED_AT_BYTES = 4 * 1024
+/** Of a character that is two in a string. */
+const FIRST_OF_PAIR = 0xf0
+
+/** What of a string is there, and about how many characters its mark hides; undefined for one without. */
 export const seenOf = (text: string): { seen: string; hidden: number } | undefined => {
   const at = markAt(text)
-  const [, , bytes] = at === undefined ? [] : (NUMBER.exec(text.slice(at + BEGINS.length, -1)) ?? [])
-  return bytes === undefined ? undefined : { seen: text.slice(0, at), hidden: Number(bytes) }
+  const [, , hidden] = at === undefined ? [] : (NUMBER.exec(text.slice(at + BEGINS.length, -1)) ?? [])
+  return hidden === undefined ? undefined : { seen: text.slice(0, at), hidden: Number(hidden) }
 }

@@ -1,7 +1,7 @@
 // A line of JSON that is too long to be read whole: its long strings are put aside as its bytes come, neither decoded nor
 // parsed, and a mark stands for all but the beginning of each.
 
-import { BACKSLASH, QUOTE } from './json-codes.ts'
+import { BACKSLASH, ESCAPED_BYTES, pastEscape, QUOTE } from './json-codes.ts'
 import { onBorder } from './json-marked.ts'
 
 const CR = 13
@@ -126,16 +126,34 @@ export class LongLine {
   #close(string: readonly Buffer[]): void {
     const bytes = this.#stringBytes
     this.#stringBytes = 0
-    const begins = Buffer.concat(string, Math.min(bytes, KEPT_BYTES))
-    const escaped = begins.indexOf(BACKSLASH)
-    const kept = onBorder(begins, 0, escaped === -1 ? begins.length - 1 : escaped)
+    if (bytes < LEAST_BYTES || !this.#putAside(string, bytes))
+      this.#take(this.#read + bytes > this.#aside.mostRead ? '' : decoded(string), bytes)
+  }
+
+  /** Whether the string is taken. */
+  #putAside(string: readonly Buffer[], bytes: number): boolean {
+    const begins = Buffer.concat(string, KEPT_BYTES)
+    const kept = wholeUntil(begins, KEPT_BYTES - 2 * ESCAPED_BYTES)
     const beginning = begins.toString('utf8', 0, kept)
-    if (bytes >= LEAST_BYTES && this.#aside.takes(beginning, string)) {
-      this.#put += bytes - kept
-      this.#take(beginning + this.#aside.put(behind(string, kept)), kept)
-    } else this.#take(this.#read + bytes > this.#aside.mostRead ? '' : decoded(string), bytes)
+    if (!this.#aside.takes(beginning, string)) return false
+    this.#put += bytes - kept
+    this.#take(beginning + this.#aside.put(behind(string, kept)), kept)
+    return true
   }
 }
+
+/** About `end`, on a border of characters: in no escape, nor between the two that make one character. */
+const wholeUntil = (json: Buffer, end: number): number => {
+  let at = 0
+  while (at < end) {
+    const next = json.indexOf(BACKSLASH, at)
+    if (next === -1 || next >= end) return onBorder(json, at, end)
+    at = pastEscape(json, next)
+    if (FIRST_HALF.test(json.toString('latin1', next, at)) && json[at] === BACKSLASH) at = pastEscape(json, at)
+  }
+  return at
+}
+const FIRST_HALF = /^\\ud[89ab]/i
 
 const decoded = (pieces: readonly Uint8Array[]): string =>
   pieces.length === 0 ? '' : Buffer.concat(pieces).toString('utf8')

@@ -85,6 +85,39 @@ describe('what passes', () => {
   })
 })
 
+describe('a text whose provider does not tell what it took', () => {
+  const model = 'vendorA-opus-4-8'
+  const chunk = (delta: JsonObject, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'c', model, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const escaped = (json: string): string =>
+    json.replaceAll(/[^ -~\n]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+  const billed = async (texts: readonly string[], written: (json: string) => string): Promise<number> => {
+    const body = [...texts.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'].join('')
+    answer = { body: written(body), type: 'text/event-stream' }
+    const { secret } = await gateway.issue({ tokensTotal: 1_000_000_000 })
+    const headers = { authorization: `Bearer ${secret}` }
+    const messages = [{ role: 'user', content: 'hi' }]
+    await (await gateway.post(PATHS.chat, { model, messages, stream: true }, headers)).text()
+    await gateway.idle()
+    const { tokens_used } = (await (await gateway.get('/v1/usage', headers)).json()) as { tokens_used: number }
+    return tokens_used
+  }
+
+  test.each([
+    ['in letters of one byte', 'The quick brown fox jumps. '],
+    ['with new lines and quotes', '\n"The quick"\tbrown fox\njumps.'],
+    ['in letters of several bytes', 'ភាសាខ្មែរ ជា ភាសា 😀 '],
+  ])('is billed as much in one event as in many, %s', async (_, piece) => {
+    const whole = piece.repeat(Math.ceil((1.5 * MB) / piece.length))
+    const small = await billed(whole.match(/[\s\S]{1,60000}/g) ?? [], (json) => json)
+    for (const written of [(json: string) => json, escaped]) {
+      const ratio = (await billed([whole], written)) / small
+      expect([ratio > 0.98, ratio < 1.02]).toEqual([true, true])
+    }
+  })
+})
+
 describe('a call whose arguments pass unread', () => {
   const call = { index: 0, id: 'call_1', type: 'function' }
   const text = TEXT.replaceAll('\u007f', '')
