@@ -3,7 +3,6 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { Citation } from '../../ir/part.ts'
 import { behindThought } from '../../ir/tagged-thoughts.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
@@ -22,9 +21,10 @@ type Content = {
   part: number | undefined
   kind: 'text' | 'refusal'
   text: string
-  pieces: string[]
-  /** Those that have been told. */
-  citations: Citation[]
+  /** How long each piece of it was. */
+  lengths: number[]
+  /** Those that have been told, written as JSON. */
+  citations: string[]
   state: 'waiting' | 'open' | 'over'
 }
 /** `untold`: the contents whose whole text has not been told; `told`: those that may end yet all the same, by their texts. */
@@ -159,7 +159,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const owner = message(at)
     const known = owner?.contents.get(index)
     if (owner === undefined || known !== undefined) return known
-    const made: Content = { at, part: undefined, kind, text: '', pieces: [], citations: [], state: 'waiting' }
+    const made: Content = { at, part: undefined, kind, text: '', lengths: [], citations: [], state: 'waiting' }
     owner.contents.set(index, made)
     owner.untold.add(made)
     if (kind === 'refusal') refused = true
@@ -189,7 +189,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (text === '' && decoded.length === 0) return
     const part = openContent(target)
     target.text += text
-    target.pieces.push(text)
+    target.lengths.push(text.length)
     if (kind === 'refusal') emit({ type: 'refusal-delta', part, text })
     else if (decoded.length === 0) emit({ type: 'text-delta', part, text })
     else emit({ type: 'text-delta', part, text, logprobs: decoded })
@@ -230,15 +230,17 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     if (kind !== 'text' || part === undefined) return
     const all = decodeCitations(whole?.annotations)
     if (all.length <= told.length) return
-    const known = [...told]
+    const known = new Map<string, number>()
+    for (const one of told) known.set(one, (known.get(one) ?? 0) + 1)
     const missing = all.filter((citation) => {
-      const at = known.findIndex((one) => Bun.deepEquals(one, citation))
-      if (at !== -1) known.splice(at, 1)
-      return at === -1
+      const one = JSON.stringify(citation)
+      const left = known.get(one) ?? 0
+      known.set(one, left - 1)
+      return left <= 0
     })
     // Some servers tell less of a link before its text has ended than there.
     for (const citation of missing.slice(told.length - all.length)) {
-      told.push(citation)
+      told.push(JSON.stringify(citation))
       emit({ type: 'citation', part, citation })
     }
   }
@@ -439,7 +441,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
       // The end of its part has told it.
       if (target.state === 'over' && typeof number === 'number' && number < target.citations.length) return
       const citation = decodeCitation(annotation)
-      target.citations.push(citation)
+      target.citations.push(JSON.stringify(citation))
       emit({ type: 'citation', part: target.part ?? openContent(target), citation })
     },
     inputDelta(at, text) {
@@ -489,16 +491,16 @@ const unstreamed = (whole: string, streamed: string): string =>
  * Whether pieces of the whole are missing in what was streamed of it, between others. Servers that write a text anew at its end
  * change more than that, the white space around it, or put a thought before it that they have told apart.
  */
-const lacksText = ({ text, pieces }: Content, written: string): boolean => {
+const lacksText = ({ text, lengths }: Content, written: string): boolean => {
   if (written.startsWith(text)) return false
   const whole = behindThought(written).trim()
   if (text.trim().length >= whole.length) return false
   const [first, last] = [text.length - text.trimStart().length, text.trimEnd().length]
   let begun = 0
   let at = 0
-  return pieces.every((piece) => {
-    const told = text.slice(Math.max(begun, first), Math.min(begun + piece.length, last))
-    begun += piece.length
+  return lengths.every((length) => {
+    const told = text.slice(Math.max(begun, first), Math.min(begun + length, last))
+    begun += length
     const found = whole.indexOf(told, at)
     at = found + told.length
     return found !== -1
