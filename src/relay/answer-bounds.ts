@@ -40,11 +40,18 @@ export const requireBoundedAnswer = (body: JsonObject, size: number): void => {
     throw tooLong()
 }
 
-/** On whichever wire. */
-const partsOf = ({ content, output, choices }: JsonObject): number => {
-  const messages = asList(choices).map((choice) => asObject(asObject(choice).message))
-  const lists = messages.flatMap((message) => [message.content, message.tool_calls, message.annotations])
-  return [content, output, ...lists].reduce<number>((sum, list) => sum + asList(list).length, 0)
+/** On whichever wire; a text counts beside its links. */
+const partsOf = ({ content, output, choices }: JsonObject): number =>
+  [...asList(content), ...asList(output), ...asList(choices).map((choice) => asObject(choice).message)].reduce<number>(
+    (sum, piece) => sum + 1 + partsWithin(piece),
+    0,
+  )
+
+const partsWithin = (piece: Json | undefined): number => {
+  const { content, summary, tool_calls: calls, annotations, citations } = asObject(piece)
+  const texts = [...asList(content), ...asList(summary)]
+  const others = [calls, annotations, citations].reduce<number>((sum, list) => sum + asList(list).length, 0)
+  return texts.reduce<number>((sum, text) => sum + 1 + asList(asObject(text).annotations).length, others)
 }
 
 /** Of its strings that are no pictures. */

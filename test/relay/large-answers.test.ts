@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { readNow } from '../../src/lib/json-reader.ts'
 import { atOnce } from '../../src/lib/steps.ts'
-import { ANSWER_BOUNDS } from '../../src/relay/answer-bounds.ts'
+import { ANSWER_BOUNDS, requireBoundedAnswer } from '../../src/relay/answer-bounds.ts'
 import { markedAnswer } from '../../src/relay/marked-answer.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -203,6 +203,24 @@ describe('what says more than any model does', () => {
       expect((await asked('messages', true)).text).toMatch(/too long to be translated|an event that is too large/)
       expect((await asked('chat', true)).text).toEndWith('data: [DONE]\n\n')
     }
+  })
+})
+
+describe('parts of a whole answer are counted wherever its wire has them', () => {
+  const many = (count: number): JsonObject[] => Array.from({ length: count }, () => ({ type: 'text', text: 'a' }))
+  test.each<[string, (parts: JsonObject[]) => JsonObject]>([
+    ['texts of a message', (content) => ({ content })],
+    ['links of its text', (citations) => ({ content: [{ type: 'text', text: 'a', citations }] })],
+    ['items', (output) => ({ output })],
+    ['texts of an item', (content) => ({ output: [{ type: 'message', content }] })],
+    ['links of a text of an item', (annotations) => ({ output: [{ type: 'message', content: [{ annotations }] }] })],
+    ['thoughts of an item', (summary) => ({ output: [{ type: 'reasoning', summary }] })],
+    ['calls of a choice', (calls) => ({ choices: [{ message: { tool_calls: calls } }] })],
+    ['links of a choice', (annotations) => ({ choices: [{ message: { content: 'a', annotations } }] })],
+  ])('%s', (_, holding) => {
+    const { parts } = ANSWER_BOUNDS
+    expect(() => requireBoundedAnswer(holding(many(parts - 2)), 1)).not.toThrow()
+    expect(() => requireBoundedAnswer(holding(many(parts + 1)), 1)).toThrow('too long to be translated')
   })
 })
 
