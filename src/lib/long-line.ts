@@ -49,6 +49,7 @@ export class LongLine {
   get read(): number {
     return this.#read
   }
+
   /** How many bytes the string has that is open. */
   get open(): number {
     return this.#stringBytes

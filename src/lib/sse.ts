@@ -143,8 +143,9 @@ export class FrameReader {
   }
 
   #bound(): void {
-    if (this.held <= this.#maxChars && this.#chars <= (this.#aside?.mostRead ?? this.#maxChars)) return
-    throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
+    const mostRead = this.#aside?.mostRead ?? this.#maxChars
+    if (this.held > this.#maxChars) throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
+    if (this.#chars > mostRead) throw new FrameTooLarge(`more than ${mostRead} characters of one event would be read`)
   }
 
   #line(text: string, start: number, end: number): Frame | undefined {
