@@ -3,29 +3,20 @@
 import { HEALTH } from '../admin-api/health.ts'
 import type { Account } from '../admin-api/schema.ts'
 import { accountsAdd, accountsRemove, accountsReseal, accountsTest, accountsUpdate } from './accounts-change.ts'
-import { SERVER_FLAGS, serverAddress } from './backend.ts'
+import { RUNNING_FLAGS, runningServer } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
-import { EXIT, printJson, usageError } from './io.ts'
+import { EXIT, printJson } from './io.ts'
 import { columns, grouped } from './table.ts'
 
 export const accounts = command({
   name: 'accounts',
   summary: 'Health of the accounts',
-  args: {
-    ...SERVER_FLAGS,
-    server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
-    ...JSON_FLAG,
-  },
+  args: { ...RUNNING_FLAGS, ...JSON_FLAG },
   below: [accountsAdd, accountsUpdate, accountsRemove, accountsTest, accountsReseal],
   examples: ['sluice accounts --server https://gateway.example --token sl-admin-…'],
   run: async (args, io) => {
-    const address = serverAddress(args, io)
-    if (address === undefined) {
-      throw usageError(
-        'Only a running server knows the health of its accounts: give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).',
-      )
-    }
+    const address = runningServer(args, io, 'knows the health of its accounts')
     const { remoteAccounts } = await import('./remote.ts')
     const items = await remoteAccounts(address)
     if (args.json) printJson(io, items)

@@ -1,25 +1,14 @@
 // `alerts`: whom a running server tells of trouble, and how sending to them goes; `alerts test` sends them a word.
 
 import type { AlertReceiver } from '../admin-api/schema.ts'
-import { SERVER_FLAGS, type ServerAddress, serverAddress } from './backend.ts'
+import { RUNNING_FLAGS, runningServer } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
-import { EXIT, type Io, printJson, usageError } from './io.ts'
+import { EXIT, printJson } from './io.ts'
 import { columns, grouped } from './table.ts'
 
-const FLAGS = {
-  ...SERVER_FLAGS,
-  server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
-  ...JSON_FLAG,
-} as const
-
-const addressIn = (args: { server?: string | undefined; token?: string | undefined }, io: Io): ServerAddress => {
-  const address = serverAddress(args, io)
-  if (address !== undefined) return address
-  throw usageError(
-    'Only a running server sends alerts: give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).',
-  )
-}
+const FLAGS = { ...RUNNING_FLAGS, ...JSON_FLAG } as const
+const DOES = 'sends alerts'
 
 const test = command({
   name: 'test',
@@ -27,7 +16,7 @@ const test = command({
   args: { receiver: { type: 'positional', required: false, description: 'Its name in the configuration' }, ...FLAGS },
   examples: ['sluice alerts test pager'],
   run: async (args, io) => {
-    const address = addressIn(args, io)
+    const address = runningServer(args, io, DOES)
     const { testReceivers } = await import('./remote.ts')
     const items = await testReceivers(address, args.receiver)
     if (args.json) printJson(io, items)
@@ -43,7 +32,7 @@ export const alerts = command({
   below: [test],
   examples: ['sluice alerts --server https://gateway.example --token sl-admin-…'],
   run: async (args, io) => {
-    const address = addressIn(args, io)
+    const address = runningServer(args, io, DOES)
     const { remoteReceivers } = await import('./remote.ts')
     const items = await remoteReceivers(address)
     if (args.json) printJson(io, items)

@@ -96,6 +96,12 @@ export const SERVER_FLAGS = {
   },
 } as const
 
+/** The flags of what only a running server knows or does. */
+export const RUNNING_FLAGS = {
+  ...SERVER_FLAGS,
+  server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
+} as const
+
 /** The flags of every command that takes either. */
 export const BACKEND_FLAGS = { ...DATA_FLAGS, ...SERVER_FLAGS } as const
 
@@ -133,6 +139,14 @@ export const serverAddress = ({ server, token, config, data }: Where, io: Io): S
   // What a header cannot carry is no token.
   if (!/^[\x21-\x7e]+$/.test(secret)) throw usageError('The token has characters that no admin token has.')
   return { url, token: secret }
+}
+
+/** `does`: what only a running server does. */
+export const runningServer = (args: Where, io: Io, does: string): ServerAddress => {
+  const address = serverAddress(args, io)
+  if (address !== undefined) return address
+  const how = 'give its address with --server (SLUICE_SERVER), and an admin token with --token (SLUICE_TOKEN).'
+  throw usageError(`Only a running server ${does}: ${how}`)
 }
 
 /**

@@ -36,8 +36,10 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
     ...('commands' in entry ? [{ path: entry.name, command: { summary: entry.summary, args: {} } }] : []),
     ...commandsIn([entry]),
   ])
-  for (const { path, command: known } of named) {
-    const { summary, args } = known
+  for (const {
+    path,
+    command: { summary, args },
+  } of named) {
     const command = root.command(path, summary)
     for (const [name, arg] of Object.entries(args)) {
       const description = arg.description ?? ''
