@@ -80,7 +80,9 @@ describe.skipIf(postgresMissing !== undefined)('nodes whose database is taken ov
   test('believe what it has where it had fallen behind: its books are whole, and nothing is there twice or left held', async () => {
     const { primary, standby, asAdmin, load, goesOn } = await start(IS_LONG ? 4 : 2)
     const [sender] = await asAdmin.query<{ pid: number }>('SELECT pid FROM pg_stat_replication')
-    process.kill(sender?.pid ?? 0, 'SIGSTOP')
+    // By 0 it would be this process and all of its group.
+    if (sender === undefined) throw new Error('No standby is connected to the server.')
+    process.kill(sender.pid, 'SIGSTOP')
     const before = load.done()
     await until(() => load.done() > before + 50, 60_000)
     await primary.halt('immediate')
