@@ -89,14 +89,15 @@ const POLICY: Sign[] = [
 
 const BUSY: Sign[] = [
   both(
-    /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|calls?) (?:limit|quota)\b|\bthrottl\w*/i,
+    /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|(?<!\b(?:tool|function)s? )calls?) (?:limit|quota)\b|\bthrottl\w*/i,
     /\b(?:exceed\w*|reached|hit|wait|retry|again|later|many|throttl\w*)\b/i,
   ),
-  both(/请求|调用|并发|频率/, /过多|过高|频繁|超限|限流/),
   ...phrase(
+    // Of the asking itself: what a request holds too much of is its own fault.
+    /(?<!函数|工具)(?:请求|调用|访问|并发|频率)(?:请求|调用|总|数|量|次|频率|过于|太){0,4}(?:过多|过高|频繁|超限)|限流/,
     /\boverloaded\b/i,
     /\bat (?:full |maximum |max )?capacity\b/i,
-    /\bcapacity (?:exceeded|exhausted|reached)\b/i,
+    /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity (?:exceeded|exhausted|reached)\b/i,
   ),
 ]
 
