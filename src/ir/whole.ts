@@ -2,7 +2,7 @@
 // off; one that has used up its output cap was cut there, whatever its server calls that.
 
 import { GatewayError } from '../errors.ts'
-import { seenOf } from '../lib/json-marked.ts'
+import { seenOf } from '../lib/json-mark.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
 import { parseJson, parseObject } from './json.ts'

@@ -16,3 +16,12 @@ export const ESCAPED_BYTES = 6
 /** Behind the escape that is there. */
 export const pastEscape = (json: Uint8Array, at: number): number => at + (json[at + 1] === U ? ESCAPED_BYTES : 2)
 const U = 0x75
+
+/** No further than to the beginning of the character that is there. */
+export const onBorder = (bytes: Uint8Array, start: number, end: number): number => {
+  let at = end
+  while (at > start && isInCharacter(bytes[at] as number)) at--
+  return at
+}
+
+export const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80

@@ -3,18 +3,12 @@
 
 import { isAscii } from 'node:buffer'
 import { asBuffer } from './as-buffer.ts'
-import { BACKSLASH, COLON, pastEscape, QUOTE, SPACE } from './json-codes.ts'
+import { BACKSLASH, COLON, isInCharacter, onBorder, pastEscape, QUOTE, SPACE } from './json-codes.ts'
+import { BEGINS, EDGE, markIn, markOf, numberOf } from './json-mark.ts'
 import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
 
-/** A mark stands between two of these, which hardly any text has. */
-const EDGE = 0x7f
-/** Known to this process alone, and in no letters that base64 has others for. */
-const SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('hex')
-const BEGINS = `${String.fromCharCode(EDGE)}${SECRET}`
 const HEAD = Buffer.from(BEGINS)
-const ENDS = String.fromCharCode(EDGE)
-const markOf = (which: number, length: number): string => `${BEGINS}${which}.${length}${ENDS}`
 
 /** For a value that is known. */
 const NULL = 'null'
@@ -150,13 +144,6 @@ const isName = (bytes: Uint8Array, end: number): boolean => {
   return bytes[at] === COLON
 }
 
-/** No further than to the beginning of the character that is there. */
-export const onBorder = (bytes: Uint8Array, start: number, end: number): number => {
-  let at = end
-  while (at > start && isInCharacter(bytes[at] as number)) at--
-  return at
-}
-
 /** A longer beginning where it is in escapes, or in another script; undefined where that may be blank too. */
 const keptPastEscapes = (bytes: Buffer, start: number): number | undefined => {
   let at = start
@@ -172,8 +159,6 @@ const keptPastEscapes = (bytes: Buffer, start: number): number | undefined => {
 }
 const KEPT_ESCAPED = 64
 
-const isInCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80
-
 const saysSomething = (bytes: Uint8Array, start: number, end: number): boolean => {
   for (let at = start; at < end; at++) {
     const byte = bytes[at] as number
@@ -181,27 +166,6 @@ const saysSomething = (bytes: Uint8Array, start: number, end: number): boolean =
   }
   return false
 }
-
-const markIn = (text: string, count: number): number | undefined => {
-  const at = markAt(text)
-  return at === undefined ? undefined : numberOf(text.slice(at + BEGINS.length, -1), count)
-}
-
-/** Where the mark begins that a string ends in. */
-const markAt = (text: string): number | undefined => {
-  if (text.charCodeAt(text.length - 1) !== EDGE) return undefined
-  const at = text.lastIndexOf(BEGINS)
-  return at === -1 ? undefined : at
-}
-
-/** Whatever a mark says, only what it may stand for is put in its place: within a string, and of one. */
-const numberOf = (digits: string, count: number): number | undefined => {
-  const [, which] = NUMBER.exec(digits) ?? []
-  return which !== undefined && Number(which) < count ? Number(which) : undefined
-}
-
-/** Behind it stands how much it hides. */
-const NUMBER = /^(\d{1,9})\.(\d{1,9})$/
 
 /** `begins`: by what of its beginning a mark is looked for. */
 const written = (
@@ -288,10 +252,3 @@ const charsPerByte = (pieces: readonly Uint8Array[]): number => {
 const LOOKED_AT_BYTES = 4 * 1024
 /** Of a character that is two in a string. */
 const FIRST_OF_PAIR = 0xf0
-
-/** What of a string is there, and about how many characters its mark hides; undefined for one without. */
-export const seenOf = (text: string): { seen: string; hidden: number } | undefined => {
-  const at = markAt(text)
-  const [, , hidden] = at === undefined ? [] : (NUMBER.exec(text.slice(at + BEGINS.length, -1)) ?? [])
-  return hidden === undefined ? undefined : { seen: text.slice(0, at), hidden: Number(hidden) }
-}

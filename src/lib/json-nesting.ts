@@ -1,6 +1,6 @@
 // Whether JSON that comes in pieces is closed so far, told without parsing it.
 
-import { seenOf } from './json-marked.ts'
+import { seenOf } from './json-mark.ts'
 
 /** Follows a list of pieces that grows. */
 export type JsonNesting = {

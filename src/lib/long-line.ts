@@ -1,8 +1,7 @@
 // A line of JSON that is too long to be read whole: its long strings are put aside as its bytes come, neither decoded nor
 // parsed, and a mark stands for all but the beginning of each.
 
-import { BACKSLASH, ESCAPED_BYTES, pastEscape, QUOTE } from './json-codes.ts'
-import { onBorder } from './json-marked.ts'
+import { BACKSLASH, ESCAPED_BYTES, onBorder, pastEscape, QUOTE } from './json-codes.ts'
 
 const CR = 13
 const LF = 10

@@ -1,6 +1,6 @@
 // A growing text of which only a bounded part is kept, for estimating its tokens.
 
-import { seenOf } from './json-marked.ts'
+import { seenOf } from './json-mark.ts'
 
 const KEPT_CHARS = 256 * 1024
 const PIECES = 64

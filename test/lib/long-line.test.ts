@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PutAside, seenOf } from '../../src/lib/json-marked.ts'
+import { seenOf } from '../../src/lib/json-mark.ts'
+import { PutAside } from '../../src/lib/json-marked.ts'
 import type { Aside } from '../../src/lib/long-line.ts'
 import { textOf } from '../../src/lib/pieces.ts'
 import { type Frame, FrameReader, FrameTooLarge } from '../../src/lib/sse.ts'

@@ -6,7 +6,7 @@ import { asList, asObject, filledText, isObject, type Json, type JsonObject } fr
 import type { AssistantPart, OpaquePart } from '../../ir/part.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { digest } from '../../lib/digest.ts'
-import { seenOf } from '../../lib/json-marked.ts'
+import { seenOf } from '../../lib/json-mark.ts'
 import { parseDataUrl } from './data-url.ts'
 
 const TYPES = new Set<Json | undefined>(['image_url', 'image', 'output_image'])
