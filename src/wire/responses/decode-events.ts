@@ -72,7 +72,10 @@ export const answerReader = (undo: Undo): AnswerReader => {
     },
     // What has been told cannot be taken back.
     lost: () => fail(malformedAnswer()),
+    isGapless: () => number !== undefined,
   })
+  /** Of the last event; undefined once one has none, or does not follow the one before. */
+  let number: number | undefined = -1
   let started = false
   let created = false
   let hasItems = false
@@ -128,7 +131,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
   }
 
   const read = (event: JsonObject): void => {
-    const { response } = event
+    const { response, sequence_number: at } = event
+    number = typeof at === 'number' && (number === -1 || at - 1 === number) ? at : undefined
     if (isObject(response) && typeof response.service_tier === 'string') serviceTier = response.service_tier
     const itemEvent = ITEM_EVENTS.get(event.type)
     if (itemEvent !== undefined) {

@@ -84,10 +84,13 @@ export type ItemReader = {
   readonly refused: boolean
 }
 
-/** `answerId`: for making ids of calls that have none. `lost`: something was told without pieces of it that have not come. */
-type Hears = { emit(event: ChatEvent): void; answerId(): string; lost(): void }
+/**
+ * `answerId`: for making ids of calls that have none. `lost`: something was told without pieces of it that have not come.
+ * `isGapless`: whether the provider has numbered its events, and none is missing.
+ */
+type Hears = { emit(event: ChatEvent): void; answerId(): string; lost(): void; isGapless(): boolean }
 
-export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemReader => {
+export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hears): ItemReader => {
   const items = new Map<number, Item>()
   /** Items as they were announced: some servers send whole items there, and no `done` event. */
   const announced = new Map<number, JsonObject>()
@@ -202,7 +205,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const owner = message(target.at)
     if (!owner?.untold.delete(target)) return
     owner.told.set(target.text, target)
-    if (lacksText(target, text)) lost()
+    if (!isGapless() && lacksText(target, text)) lost()
   }
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
@@ -214,7 +217,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const rest = unstreamed(text, target.text)
     if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
     if (target.part === undefined) openContent(target)
-    if (owner?.untold.delete(target) && lacksText(target, text)) lost()
+    if (owner?.untold.delete(target) && !isGapless() && lacksText(target, text)) lost()
     owner?.told.delete(target.text)
     if (target.state !== 'open') {
       target.state = 'over'
@@ -345,7 +348,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost }: Hears): ItemRea
     const passed = item.part === undefined && !item.interrupted ? undefined : item.full ? 'full' : 'summary'
     const decoded = whole === undefined ? undefined : decodeReasoning(whole, passed)
     const rest = decoded === undefined ? '' : unstreamed(decoded.text, item.text)
-    if (decoded !== undefined && lacksLetters(item.text, decoded.text)) lost()
+    if (decoded !== undefined && !isGapless() && lacksLetters(item.text, decoded.text)) lost()
     // Without its text a seal is of no use.
     if (item.interrupted && item.part === undefined && rest === '') return
     const part = begunThought(at, item, decoded?.full === true)

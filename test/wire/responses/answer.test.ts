@@ -849,6 +849,24 @@ describe('reading a stream', () => {
         expect(told(...streamed.map(delta), witness(whole))).toStartWith(streamed.join(''))
     })
 
+    test.each<[string, string[], string]>([
+      ['with marks for what it has read', ['See', ' there', '.'], 'See there [1].'],
+      ['in a fence', ['{"a"', ':1}'], '```json\n{"a":1}\n```'],
+      ['with its links spelled out', ['At ', 'http://a.example', '.'], 'At [http://a.example](http://a.example).'],
+    ])(
+      'and is written anew there, %s, stays where all its events have come, by their numbers',
+      (_, streamed, whole) => {
+        for (const witness of WITNESSES) {
+          const events = [created, ...streamed.map(delta), witness(whole), completed()]
+          const numbered = events.map((one, at) => ({ ...one, sequence_number: at }))
+          const read = (of: unknown[]) => decode(...of).map(({ type }) => type)
+          expect(read(numbered)).not.toContain('error')
+          expect(read(numbered.toSpliced(2, 1))).toContain('error')
+          expect(read(events)).toContain('error')
+        }
+      },
+    )
+
     test('breaks off within a thought, too, of which a piece is lost', () => {
       const thought = (text: string) => ({ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text }] })
       const think = (text: string) => ({
