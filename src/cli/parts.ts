@@ -1,7 +1,6 @@
 // `serve` with several processes: what each of them does, as the one that starts them says.
 
 import type { Config } from '../config.ts'
-import { beginHttpThread } from '../lib/http-thread.ts'
 import type { Apart } from '../server/serve.ts'
 import { type FromPart, type FromSupervisor, PART, type Part, type Ready } from '../server/workers/messages.ts'
 import { createFaults } from './faults.ts'
@@ -72,7 +71,8 @@ export const runWorker = async (part: Part, io: Io): Promise<number> => {
   sayAlive()
   endWithStarter()
   const server = await startWorker(part)
-  beginHttpThread(`${server.url}/healthz`)
+  // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
+  void fetch(`${server.url}/healthz`).catch(nothing)
   const broken = Promise.withResolvers<void>()
   ends.push(io.onFault?.(createFaults(server.log, broken.resolve)) ?? nothing)
   ready({ url: server.url, lines: [] })

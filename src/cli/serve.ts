@@ -2,7 +2,6 @@
 
 import type { ReloadAnswer } from '../config/reloaded.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
-import { beginHttpThread } from '../lib/http-thread.ts'
 import { openFilesLimit } from '../observe/process.ts'
 import type { Apart, Server } from '../server/serve.ts'
 import { EXIT_GIVEN_UP, type Part } from '../server/workers/messages.ts'
@@ -108,7 +107,8 @@ export const runServer = async (
     const server = await startServer(config, told, { apart })
     server.gateway.reread = again
     started.resolve(server)
-    if (apart?.doors.serves !== false) beginHttpThread(`${server.url}/healthz`)
+    // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
+    if (apart?.doors.serves !== false) void fetch(`${server.url}/healthz`).catch(nothing)
     const broken = Promise.withResolvers<void>()
     ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)

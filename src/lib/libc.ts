@@ -14,8 +14,6 @@ const CALLS = {
   shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   dup: OF_ONE,
   close: OF_ONE,
-  /** With the number of a call, and three of its arguments. */
-  syscall: { args: [FFIType.i64, FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i64 },
 } as const
 
 const load = () => {
