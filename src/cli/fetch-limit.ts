@@ -14,7 +14,9 @@ const SERVING = new Set(['serve', 'demo'])
  * where an operator has set the limit, and on systems that cannot replace a process: there 256 holds.
  */
 export const liftFetchLimit = (words: string[]): void => {
-  if (!SERVING.has(words[0] ?? '') || process.env[LIMIT] !== undefined || process.execve === undefined) return
+  if (!SERVING.has(words[0] ?? '') || process.env[LIMIT] !== undefined) return
+  // Windows has the call, warns of it, and replaces nothing.
+  if (process.platform === 'win32' || process.execve === undefined) return
   const own = ownCommand()
   try {
     process.execve(own.path, [own.path, ...own.words, ...words], { ...process.env, [LIMIT]: MOST })
