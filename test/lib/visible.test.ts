@@ -9,6 +9,7 @@ const UNSEEN = [
   ...['\u0000', '\u0007', '\t', '\n', '\r', '\u001b', '\u007f', '\u0085', '\u00ad', '\u061c', '\u200e', '\u200f'],
   ...['\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2060', '\u2066', '\u2067', '\u2068', '\u2069', '\ufeff'],
   ...['\ufff9', '\ud800', '\udc00', '\ue000', '\u{e0001}', '\u{e0041}'],
+  ...['\u2028', '\u2029', '\u034f', '\u115f', '\u17b4', '\u2800', '\u3164', '\uffa0'],
 ]
 
 test('nothing unseen may stand anywhere in a name or a label', () =>
@@ -24,6 +25,7 @@ describe('what is written with joiners', () => {
     ['Khmer, its words parted by a space of no width', 'ភ្នំពេញ\u200bសួស្តី'],
     ['Persian', 'می\u200cخواهم'],
     ['an emoji of two', '\u{1f469}\u200d\u{1f4bb} laptop'],
+    ['an emoji of which there is a plainer form', '\u2764\ufe0f'],
   ])('%s is a label, but no name: two names could look the same', (_, text) => {
     expect([isPlainLabel(text), isPlainName(text)]).toEqual([true, false])
   })
