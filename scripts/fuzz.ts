@@ -1,12 +1,14 @@
 // A fuzz test: malformed HTTP, and malformed and hostile bodies, on every client endpoint, page and admin route, before a
 // provider that is malformed itself. Then the accounts are checked: no 500, no request that hangs, nothing left open, memory
-// and descriptors given back, sums that agree. How long the event loop was held is reported: it depends on the machine.
+// and descriptors given back, sums that agree. How long the event loop was held is told in processor time of its thread, with
+// what was asked meanwhile (Linux only).
 //   bun scripts/fuzz.ts [--minutes 20] [--seed 1] [--workers 4] [--short]
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { probedIn } from '../bench/holds/probed.ts'
 import { ADMIN_BASE, ROUTES } from '../src/admin-api/routes.ts'
 import { ENDPOINTS } from '../src/http/endpoints.ts'
 import { launch, PROGRAM } from '../test/binary/support/process.ts'
@@ -36,8 +38,9 @@ if (!(MINUTES > 0 && WORKERS > 0 && Number.isInteger(SEED)))
 const HANGS_MS = 60_000
 const SETTLE_MS = 30_000
 const SAMPLE_MS = 1_000
-/** What the event loop should be held for at most. */
+/** What the event loop should be held for at most, in processor time. */
 const HOLD_MS = 50
+const MOST_TOLD = 10
 /** What may be left in memory of the largest bodies, which the runtime keeps to use again. */
 const MOST_GROWN_BYTES = 400 * 1024 * 1024
 
@@ -56,7 +59,14 @@ const PAGES = [
 ]
 
 type Target = { url: string; key: string; cookie: string }
-type Counts = { sent: number; hung: number; statuses: Map<string, number>; wrong: Set<string> }
+type Counts = {
+  sent: number
+  hung: number
+  statuses: Map<string, number>
+  wrong: Set<string>
+  /** What was asked since the loop was last looked at. */
+  asked: Set<string>
+}
 
 const note = (counts: Counts, what: string, status: number, body: string): void => {
   counts.sent++
@@ -92,6 +102,7 @@ const ask = async (
     leaves ? chance.below(50) : HANGS_MS,
   )
   const what = `${method} ${path.slice(0, 80)} ${body?.name ?? ''}`
+  counts.asked.add(what)
   try {
     const response = await fetch(url + path, {
       method,
@@ -207,17 +218,20 @@ providers:
   )
   const words = ['keys', 'create', '--label', 'fuzz', '--tokens', '1000000000000', '--json']
   const { key } = JSON.parse(await launch(PROGRAM, words, cwd, env).out)
-  const server = launch(PROGRAM, ['serve', '--port', '0'], cwd, env)
+  const probe = process.platform === 'linux' ? probedIn(cwd) : undefined
+  const server = launch(PROGRAM, ['serve', '--port', '0'], cwd, { ...env, ...probe?.env })
   try {
     const url = await server.ready()
     const target = { url, key, cookie: await signUp(url, await server.says(/^Setup\s+(\S+)/)) }
-    const counts: Counts = { sent: 0, hung: 0, statuses: new Map(), wrong: new Set() }
+    const counts: Counts = { sent: 0, hung: 0, statuses: new Map(), wrong: new Set(), asked: new Set() }
     const first = await figuresOf(url)
-    const holds: number[] = []
+    const holds: { ms: number; asked: string[] }[] = []
     let most = 0
     const sample = async (): Promise<void> => {
+      const held = await probe?.begin()
+      if (held !== undefined) holds.push({ ms: held.cpuMs, asked: [...counts.asked] })
+      counts.asked.clear()
       const figure = await figuresOf(url)
-      holds.push(figure('sluice_event_loop_hold_seconds ') * 1_000)
       most = Math.max(most, figure('process_resident_memory_bytes '))
     }
     const sampling = setInterval(() => void sample().catch(() => undefined), SAMPLE_MS)
@@ -257,10 +271,13 @@ providers:
     const statuses = Object.fromEntries([...counts.statuses].sort())
     console.log(`seed ${SEED}, ${Math.round(MINUTES * 60)} s, ${counts.sent} answers: ${JSON.stringify(statuses)}`)
     console.log(`${rows} exchanges, ${tokens} tokens, memory ${mb(most)} MB at most`)
-    const long = holds.filter((ms) => ms > HOLD_MS).length
+    const longest = holds.sort((a, b) => b.ms - a.ms)
+    const long = longest.filter(({ ms }) => ms > HOLD_MS)
     console.log(
-      `event loop held ${Math.round(Math.max(...holds))} ms at most, past ${HOLD_MS} ms in ${long} of ${holds.length} s`,
+      `event loop held ${Math.round(longest[0]?.ms ?? 0)} ms at most, past ${HOLD_MS} ms in ${long.length} of ${holds.length} s`,
     )
+    for (const { ms, asked } of long.slice(0, MOST_TOLD))
+      console.log(`  ${Math.round(ms)} ms among ${asked.join('; ')}`)
     for (const [name, value, good] of verdicts) console.log(`${good ? 'ok   ' : 'WRONG'} ${name} ${value}`)
     return verdicts.every(([, , good]) => good)
   } finally {

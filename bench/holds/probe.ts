@@ -1,6 +1,6 @@
 // Loaded into the gateway that is measured (`BUN_OPTIONS=--preload`), and by nothing else: how long its event loop is held,
 // in processor time of the thread that turns it, so that what else the machine does is not counted. `GET /begin` and
-// `GET /end` at the socket that HOLDS_SOCKET names.
+// `GET /end` at the socket that HOLDS_SOCKET names tell what was measured until then.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { rmSync } from 'node:fs'
@@ -22,6 +22,7 @@ let held: Held = { cpuMs: 0, wallMs: 0 }
 let timer: ReturnType<typeof setInterval> | undefined
 
 const begin = (): void => {
+  clearInterval(timer)
   held = { cpuMs: 0, wallMs: 0 }
   let cpu = cpuMs()
   let wall = performance.now()
@@ -33,13 +34,19 @@ const begin = (): void => {
   }, LOOK_EVERY_MS)
 }
 
-const unix = process.env.HOLDS_SOCKET ?? ''
-rmSync(unix, { force: true })
-Bun.serve({
-  unix,
-  fetch: ({ url }) => {
-    if (url.endsWith('/begin')) begin()
-    else clearInterval(timer)
-    return Response.json(held)
-  },
-})
+const serve = (): void => {
+  const unix = process.env.HOLDS_SOCKET ?? ''
+  rmSync(unix, { force: true })
+  Bun.serve({
+    unix,
+    fetch: ({ url }) => {
+      const told = held
+      if (url.endsWith('/begin')) begin()
+      else clearInterval(timer)
+      return Response.json(told)
+    },
+  })
+}
+
+// Its threads load this, too.
+if (Bun.isMainThread) serve()

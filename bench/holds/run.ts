@@ -12,6 +12,7 @@ import type { ChatWire } from '../../src/ir/wire.ts'
 import { jsonAnswer } from '../frames.ts'
 import { end, endAll, type GatewayLaunch, pinning, startGateway, temporaryFolder } from '../processes.ts'
 import type { Held } from './probe.ts'
+import { probedIn } from './probed.ts'
 import { ANSWERS, REQUESTS } from './shapes.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -111,6 +112,8 @@ const configuration = (port: number): string =>
     '',
   ].join('\n')
 
+const probe = probedIn(temporaryFolder())
+
 const launched = (providerPort: number): { launch: GatewayLaunch; key: string } => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'sluice.yaml'), configuration(providerPort))
@@ -119,14 +122,13 @@ const launched = (providerPort: number): { launch: GatewayLaunch; key: string } 
     ...Object.fromEntries(inherited.map(([name, value]) => [name, value ?? ''])),
     SLUICE_CONFIG: join(folder, 'sluice.yaml'),
     BENCH_CREDENTIAL: 'bench-credential',
-    HOLDS_SOCKET: join(folder, 'probe.sock'),
   }
   const data = join(folder, 'data')
   const create = ['keys', 'create', '--data', data, '--label', 'holds', '--tokens', '1000000000000', '--json']
   const made = Bun.spawnSync([flags.gateway, ...create], { cwd: folder, env })
   const { key } = JSON.parse(made.stdout.toString()) as { key: string }
-  const probed = { ...env, BUN_OPTIONS: `--preload ${join(import.meta.dir, 'probe.ts')}` }
-  return { launch: { command: [flags.gateway], data, log: join(folder, 'gateway.log'), env: probed }, key }
+  const log = join(folder, 'gateway.log')
+  return { launch: { command: [flags.gateway], data, log, env: { ...env, ...probe.env } }, key }
 }
 
 const kilobytes = (pid: number, name: string): number =>
@@ -164,8 +166,6 @@ const measured = async (cell: Cell): Promise<Measured> => {
   const large = made.answer === undefined ? body : new TextEncoder().encode(made.answer)
   const packed = PACKINGS[cell.coding]?.(body) ?? body
   const { child, pid, port } = await startGateway(launch, 'any')
-  const probe = async (path: string): Promise<Held> =>
-    (await (await fetch(`http://probe/${path}`, { unix: launch.env.HOLDS_SOCKET ?? '' })).json()) as Held
   const ask = async (sent: Bytes, coding: string): Promise<{ status: number; end: string }> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const response = await fetch(`http://127.0.0.1:${port}${PATHS[cell.client]}`, {
@@ -192,13 +192,13 @@ const measured = async (cell: Cell): Promise<Measured> => {
       for (let times = 0; times < 5; times++) await ask(body, 'plain')
       answer = { bytes: large, type }
     }
-    await probe('begin')
+    await probe.begin()
     // From here on the system notes how much it holds at most.
     writeFileSync(`/proc/${pid}/clear_refs`, '5')
     const before = kilobytes(pid, 'VmRSS')
     const { status, end } = await ask(packed, cell.coding)
     await Bun.sleep(50)
-    const held = await probe('end')
+    const held = await probe.end()
     return {
       status,
       held,
