@@ -44,8 +44,12 @@ type Found = { hosted: HostedTool[]; named: ModelsWithin[]; wishes: Wishes }
 const find = (body: JsonObject): Found | undefined => {
   try {
     const tools = toolsWithin(body)
-    const found = { hosted: hostedWithin(body, tools), named: modelsWithin(body, tools), wishes: wishesWithin(body) }
-    const { hosted, named, wishes } = found
+    const wishes = wishesWithin(body, tools)
+    const isLeft = ({ path }: ModelsWithin): boolean =>
+      wishes.left.some((left) => left.every((step, at) => step === path[at]))
+    const named = modelsWithin(body, tools).filter((one) => !isLeft(one))
+    const hosted = hostedWithin(body, tools)
+    const found = { hosted, named, wishes }
     const isNothing = hosted.length + named.length + wishes.left.length === 0 && wishes.preset === undefined
     return isNothing ? undefined : found
   } catch (error) {

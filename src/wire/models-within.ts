@@ -40,12 +40,31 @@ const NAMES_MODELS = /(?:^|_)(?:models?|fallbacks?)(?:_(?:ids?|names?|list|dict)
 const MENTIONS = /model|fallback/i
 
 /** Names are compared without regard to case, as some servers read them. */
-const namesModels = (name: string): boolean =>
-  MENTIONS.test(name) && NAMES_MODELS.test(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+const plain = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
+
+const namesModels = (name: string): boolean => MENTIONS.test(name) && NAMES_MODELS.test(plain(name))
+
+/** By such a relay, or a server of several parts, is told of another to ask, or of another credential to ask with. */
+const SAYS_WHERE = /(?:^|_)(?:api_(?:base|url)|base_url|endpoint(?:_url)?|host|(?:api|access|secret)_key(?:_id)?)$/
+
+const MENTIONS_WHERE = /base|url|endpoint|host|key/i
+
+const saysWhere = (name: string): boolean => MENTIONS_WHERE.test(name) && SAYS_WHERE.test(plain(name))
+
+/** What a vendor is to read or call at the client's own address, and no way to the model. */
+const OWN_SOURCES = new Set(['data_sources', 'mcp_servers'])
+
+/** Whether a member says where the model is, or holds what does. */
+const saysWhereWithin = (name: string, value: Json | undefined): boolean => {
+  if (value === undefined || value === null || value === '' || OWN_SOURCES.has(name)) return false
+  if (saysWhere(name)) return true
+  if (Array.isArray(value)) return value.some((one) => saysWhereWithin('', one))
+  return isObject(value) && Object.entries(value).some(([inner, held]) => saysWhereWithin(inner, held))
+}
 
 /** Whether an outermost member of that name decides on models, or on what a vendor runs, by a text alone. */
 export const decidesWithin = (name: string): boolean =>
-  namesModels(name) || WISHES.has(name.toLowerCase()) || asksBeside(name)
+  namesModels(name) || saysWhere(name) || WISHES.has(name.toLowerCase()) || asksBeside(name)
 
 const WISHES = new Set(['preset', 'route', 'plugins'])
 
@@ -100,7 +119,10 @@ export const withNames = (value: Json, path: Path, replace: (name: string, path:
   )
 }
 
-/** What is known of a relay's settings that choose a model without a name to check. Who serves the model is the client's wish. */
+/**
+ * What is known of a relay's settings that choose a model without a name to check, or its place. Which provider serves the
+ * model there is the client's wish.
+ */
 export type Wishes = {
   /** A kept configuration, which may name any model. */
   preset: Path | undefined
@@ -108,7 +130,7 @@ export type Wishes = {
   left: Path[]
 }
 
-export const wishesWithin = (body: JsonObject): Wishes => {
+export const wishesWithin = (body: JsonObject, tools: readonly ToolWithin[]): Wishes => {
   const wishes: Wishes = { preset: undefined, left: [] }
   for (const name in body) {
     const value = body[name]
@@ -125,8 +147,12 @@ export const wishesWithin = (body: JsonObject): Wishes => {
           for (const [at, plugin] of value.entries())
             if (!isObject(plugin) || !PLUGINS.has(String(plugin.id))) wishes.left.push([name, at])
         break
+      default:
+        if (!CONTENT.has(name.toLowerCase()) && saysWhereWithin(name, value)) wishes.left.push([name])
     }
   }
+  for (const { path, tool } of tools)
+    if (isHosted(tool)) for (const name in tool) if (saysWhere(name)) wishes.left.push([...path, name])
   return wishes
 }
 

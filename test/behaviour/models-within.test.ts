@@ -225,6 +225,49 @@ test('what lets a relay choose another model is left out and listed; who serves 
   expect([route, kept, plugins]).toEqual([undefined, body.provider, [{ id: 'web' }]])
 })
 
+describe.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])('%s', (path) => {
+  const elsewhere = 'http://elsewhere.example'
+  test.each<[string, JsonObject, string]>([
+    ['another address', { api_base: elsewhere }, 'api_base'],
+    ['another address, in another case', { baseURL: elsewhere }, 'baseURL'],
+    ['another credential', { api_key: 'sk-planted' }, 'api_key'],
+    [
+      'a list of deployments',
+      { user_config: { model_list: [{ litellm_params: { api_base: elsewhere } }] } },
+      'user_config',
+    ],
+    ['models of another address', { relay: { model: 'dear', base_url: elsewhere } }, 'relay'],
+    [
+      'a part of a server of several',
+      { kv_transfer_params: { remote_host: 'elsewhere', remote_port: 1 } },
+      'kv_transfer_params',
+    ],
+    [
+      'an address of a tool',
+      { tools: [{ type: 'advisor_1', model: 'helper', api_base: elsewhere }] },
+      'tools.0.api_base',
+    ],
+  ])('does not pass on where else a relay is to ask, or as whom: %s', async (_, more, dropped) => {
+    const body = JSON.stringify({ model: 'cheap', ...PROMPTS[path], ...more })
+    for (const text of [body, body.replace('{', `{"metadata":{"note":"${'x'.repeat(40_000)}"},`)]) {
+      const answer = await ask(path, text, ['cheap', 'helper'])
+      expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, dropped])
+      expect(provider.requests.at(-1)?.text).not.toMatch(/elsewhere|planted|dear/)
+    }
+  })
+})
+
+test('what a vendor is to read, or a tool to call, may stand at the client’s own address', async () => {
+  const body = {
+    ...{ model: 'cheap', ...PROMPTS['/v1/chat/completions'], prompt_cache_key: 'k', logit_bias: {}, host: null },
+    data_sources: [{ type: 'search', parameters: { endpoint: 'https://own.example', key: 'k' } }],
+    tools: [{ type: 'function', function: { name: 'f', parameters: { properties: { host: {}, api_key: {} } } } }],
+  }
+  const answer = await ask('/v1/chat/completions', body, ['cheap'])
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, null])
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toEqual({ ...body, model: 'maker/cheap' })
+})
+
 test('a body that is read and written anew on its own wire holds to it too', async () => {
   // Flat tools, as some editors send them to this wire.
   const flat = { name: 'f', input_schema: { type: 'object' } }
