@@ -82,28 +82,38 @@ export type Nested = {
   [Name in 'prompt' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning' | 'total']: number | undefined
 }
 
+/** Parts that providers are known to count beside the prompt or the output, each where none before it explains the total. */
+const BESIDE: readonly (readonly ('cacheRead' | 'cacheWrite' | 'reasoning')[])[] = [
+  ['reasoning'],
+  ['cacheRead', 'cacheWrite'],
+  ['cacheWrite'],
+  ['cacheRead'],
+  ['reasoning', 'cacheRead', 'cacheWrite'],
+]
+
 /**
  * The disjoint classes of such counts. A part is subtracted from its whole, and never exceeds it, unless the provider's
- * own total shows that the part was counted in addition to the whole. A total that exceeds prompt and output where no
- * part is reported is taken for reasoning: providers report the prompt exactly.
+ * own total shows that the part was counted in addition to the whole. A total that exceeds prompt and output by what no part
+ * explains is taken for reasoning that was not told: providers report the prompt exactly.
  */
-export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, total }: Nested): Usage => {
-  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
-  const beside = total === undefined ? 0 : total - (prompt ?? 0) - (output ?? 0)
-  const thoughtsApart = beside > 0 && beside === reasoning
-  const cacheApart = beside > 0 && !thoughtsApart && beside === cached
-  const thoughtsUntold = beside > 0 && prompt !== undefined && !reasoning && cached === 0
+export const disjoint = (told: Nested): Usage => {
+  const { prompt, cacheRead, cacheWrite, output, reasoning, total } = told
+  const beside = total === undefined ? 0 : Math.max(0, total - (prompt ?? 0) - (output ?? 0))
+  const explained = (parts: (typeof BESIDE)[number]): number => parts.reduce((sum, part) => sum + (told[part] ?? 0), 0)
+  const apart = beside === 0 ? [] : (BESIDE.find((parts) => explained(parts) === beside) ?? [])
+  const untold = apart.length > 0 || prompt === undefined || reasoning ? 0 : beside
   const usage: Usage = {}
-  let rest = cacheApart ? Number.POSITIVE_INFINITY : (prompt ?? cached)
-  const part = (wanted: number): number => {
+  let rest = prompt ?? (cacheRead ?? 0) + (cacheWrite ?? 0)
+  const part = (name: 'cacheRead' | 'cacheWrite', wanted: number): number => {
+    if (apart.includes(name)) return wanted
     const taken = Math.min(wanted, rest)
     rest -= taken
     return taken
   }
-  if (cacheRead !== undefined) usage.cacheRead = part(cacheRead)
-  if (cacheWrite !== undefined) usage.cacheWrite = part(cacheWrite)
-  if (prompt !== undefined) usage.input = cacheApart ? prompt : rest
-  if (output !== undefined) usage.output = thoughtsApart || thoughtsUntold ? output + beside : output
+  if (cacheRead !== undefined) usage.cacheRead = part('cacheRead', cacheRead)
+  if (cacheWrite !== undefined) usage.cacheWrite = part('cacheWrite', cacheWrite)
+  if (prompt !== undefined) usage.input = rest
+  if (output !== undefined) usage.output = output + untold + (apart.includes('reasoning') ? (reasoning ?? 0) : 0)
   if (reasoning !== undefined) usage.reasoning = Math.min(reasoning, usage.output ?? reasoning)
   return usage
 }

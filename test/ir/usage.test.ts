@@ -1,6 +1,7 @@
 // Usage as disjoint classes, and merging reports of it.
 
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { count, disjoint, mergeReport, type Nested, totalTokens, type Usage, withPrompt } from '../../src/ir/usage.ts'
 
 const none: Nested = {
@@ -62,9 +63,27 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   ['a cache of no known prompt', { cacheRead: 7, output: 1 }, { cacheRead: 7, output: 1 }, 8],
   ['thoughts that the total alone holds', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 89 }, 99],
   [
-    'a total without an explanation',
+    'thoughts that the total alone holds, and a cache within the prompt',
     { prompt: 10, cacheRead: 4, output: 5, total: 99 },
-    { input: 6, cacheRead: 4, output: 5 },
+    { input: 6, cacheRead: 4, output: 89 },
+    99,
+  ],
+  [
+    'what was written to the cache in addition to the prompt, and what was read in it',
+    { prompt: 105, cacheRead: 100, cacheWrite: 50, output: 10, total: 165 },
+    { input: 5, cacheRead: 100, cacheWrite: 50, output: 10 },
+    165,
+  ],
+  [
+    'reasoning and a cache in addition to both',
+    { prompt: 10, cacheRead: 30, output: 5, reasoning: 7, total: 52 },
+    { input: 10, cacheRead: 30, output: 12, reasoning: 7 },
+    52,
+  ],
+  [
+    'told reasoning and a total that has more than it',
+    { prompt: 10, output: 5, reasoning: 3, total: 99 },
+    { input: 10, output: 5, reasoning: 3 },
     15,
   ],
   ['a total and no prompt', { output: 5, total: 99 }, { output: 5 }, 5],
@@ -72,6 +91,19 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   const usage = disjoint({ ...none, ...told })
   expect(usage).toEqual(classes)
   expect(totalTokens(usage)).toBe(total)
+})
+
+test('a total that has more than prompt and output is what is billed, whatever of the prompt was cached', () => {
+  const tokens = fc.nat({ max: 1e6 })
+  fc.assert(
+    fc.property(tokens, tokens, tokens, tokens, tokens, (input, cacheRead, cacheWrite, output, more) => {
+      const prompt = input + cacheRead + cacheWrite
+      const total = prompt + output + more
+      const usage = disjoint({ ...none, prompt, cacheRead, cacheWrite, output, total })
+      expect(totalTokens(usage)).toBe(total)
+      expect(usage).toMatchObject({ cacheRead, cacheWrite })
+    }),
+  )
 })
 
 test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '', '7.5', '0x7', '-7', ' 7', '9'.repeat(14), null, true])(
