@@ -137,8 +137,14 @@ export const picturesCome = (
 /** An image has no text to count: those of which nothing was told, `least` in all, cost what they are set to cost. */
 const withPictures = (usage: Usage, model: Model, { pictures }: Tap, least = 0): Usage => {
   const { come = 0, told = 0 } = pictures ?? {}
-  return { ...usage, output: (usage.output ?? 0) + (Math.max(come, least) - told) * model.tokensPerImage }
+  return drawing(usage, (Math.max(come, least) - told) * model.tokensPerImage)
 }
+
+const drawing = (usage: Usage, tokens: number): Usage => ({
+  ...usage,
+  output: (usage.output ?? 0) + tokens,
+  imageOutput: (usage.imageOutput ?? 0) + tokens,
+})
 
 /** For an answer without usage: the prompt by its estimate, the output by the tokenizer over what the model wrote. */
 const meterAnswer = async (
@@ -148,7 +154,7 @@ const meterAnswer = async (
 ): Promise<Metered> => {
   if (model.kind === 'image') {
     const images = Array.isArray(body.data) ? body.data.length : 1
-    return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
+    return { usage: drawing(usage ?? {}, images * model.tokensPerImage), rawUsage, estimated: true }
   }
   const output = await countTokens(writtenIn(wire, body))
   const estimate = { ...withPrompt(usage ?? {}, inputEstimate), output }

@@ -7,6 +7,7 @@ import { startGateway } from '../support/gateway.ts'
 import { modelOf, withModels } from '../support/models.ts'
 import { gate, type Script, startScripted } from '../support/provider/scripted.ts'
 
+const PRICE = { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 }
 let next: (index: number) => Script = () => ({})
 const provider = await startScripted((_, index) => next(index))
 const accounts = ['one', 'two'].map((name) => ({ name, baseUrl: `${provider.origin}/v1`, credential: name, weight: 1 }))
@@ -15,6 +16,7 @@ const gateway = await startGateway({
     providers: [{ ...blankProvider('vendor_b'), wires: ['audio'], accounts }],
     models: withModels(
       modelOf('voice', 'speech'),
+      modelOf('aloud', 'speech', { price: { ...PRICE, audio: { input: 5, cacheRead: 5, output: 9 } } }),
       modelOf('dear', 'speech', { tokensPer: { second: 0, character: 2.5 } }),
       modelOf('scribe', 'transcription', { tokensPer: { second: 20, character: 1 } }),
     ),
@@ -139,11 +141,13 @@ describe('speech', () => {
       headers: { 'content-type': 'text/event-stream' },
       steps: events.map((event) => `data: ${JSON.stringify(event)}\n\n`),
     })
-    const response = await speak({ stream_format: 'sse' })
+    const response = await speak({ model: 'aloud', stream_format: 'sse' })
     const text = await response.text()
     expect(text).toContain('speech.audio.delta')
     expect(text).toContain('speech.audio.done')
-    expect(await rowOf(response)).toMatchObject({ input: 14, output: 101, estimated: false, outcome: 'done' })
+    // The text at the price of text, the sound at that of sound.
+    const cost = { costMicroUsd: 14 * 1 + 101 * 9 }
+    expect(await rowOf(response)).toMatchObject({ input: 14, output: 101, ...cost, estimated: false, outcome: 'done' })
   })
 
   test.each([

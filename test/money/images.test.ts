@@ -193,7 +193,7 @@ describe('images', () => {
       text += new TextDecoder().decode((await reader?.read())?.value)
     const { promise: progress, resolve } = Promise.withResolvers<object>()
     const told = spyOn(money.server.gateway.ledger, 'progress').mockImplementation((_, figures) => resolve(figures))
-    expect(await progress).toEqual({ input: 11, output: 272 + 2 * EACH })
+    expect(await progress).toMatchObject({ input: 11, output: 272 + 2 * EACH })
     told.mockRestore()
     leaving.abort()
     await money.idle()

@@ -8,7 +8,9 @@ import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { readUsage } from './usage.ts'
 
-const ENDS = new Set(['transcript.text.done', 'speech.audio.done'])
+/** What it tells of its output is sound. */
+const SPOKEN = 'speech.audio.done'
+const ENDS = new Set(['transcript.text.done', SPOKEN])
 
 /** What an event adds to a transcript. */
 export const pieceOf = ({ delta, choices }: JsonObject): string =>
@@ -33,7 +35,7 @@ export const tap = ({ tokensPer }: TapOptions): Tap => {
     noted.output.add(pieceOf(data))
     const told = readUsage(data, tokensPer)
     if (told !== undefined) {
-      noted.usage = told.usage
+      noted.usage = type === SPOKEN ? { ...told.usage, audioOutput: told.usage.output ?? 0 } : told.usage
       noted.rawUsage = told.raw
     }
     if (ENDS.has(type)) noted.state = 'done'

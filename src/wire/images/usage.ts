@@ -9,22 +9,28 @@ export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObj
   return isObject(svgUsage) ? { ...usage, svg_usage: svgUsage } : usage
 }
 
-/** Prompt tokens include cached ones, where the vendor reports those. Some servers use the names of chat-completions. */
+/**
+ * Prompt tokens include cached ones, where the vendor reports those. Some servers use the names of chat-completions. The vendor's
+ * images API does not tell of what the output is: all that is not told to be text is pictures.
+ */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
-  const svgUsage = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
-  const details = asObject(raw.input_tokens_details)
-  const classes = disjoint({
+  const classes = classesOf(raw)
+  const inOutput = asObject(raw.output_tokens_details)
+  const drawn = count(inOutput.image_tokens) ?? (classes.output ?? 0) - (count(inOutput.text_tokens) ?? 0)
+  const usage = inKinds(classes, asObject(raw.input_tokens_details), { ...inOutput, image_tokens: drawn })
+  // An image without output tokens is billed at its configured count: the SVG model's must not take their place.
+  if (usage.output !== undefined) return sum(usage, isObject(raw.svg_usage) ? classesOf(raw.svg_usage) : undefined)
+  return Object.keys(usage).length > 0 ? usage : undefined
+}
+
+const classesOf = (raw: JsonObject): Usage =>
+  disjoint({
     prompt: count(raw.input_tokens ?? raw.prompt_tokens),
-    cacheRead: count(details.cached_tokens),
+    cacheRead: count(asObject(raw.input_tokens_details).cached_tokens),
     cacheWrite: undefined,
     // An image has output tokens: servers that do not count them report 0.
     output: count(raw.output_tokens ?? raw.completion_tokens) || undefined,
     reasoning: count(raw.reasoning_tokens),
     total: count(raw.total_tokens),
   })
-  const usage = inKinds(classes, details, asObject(raw.output_tokens_details))
-  // An image without output tokens is billed at its configured count: the SVG model's must not take their place.
-  if (usage.output !== undefined) return sum(usage, svgUsage)
-  return Object.keys(usage).length > 0 ? usage : undefined
-}

@@ -4,7 +4,8 @@ import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
- * Undefined where the object holds no count at all. Without a total of cache writes, those by lifetime are added up. Rounds
+ * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime are
+ * added up. Rounds
  * that are billed besides the answer's own (a summary of the conversation, the advice of another model, the output of a
  * model that declined and was replaced) are reported in `iterations` only: they are added. Source: the usage object of
  * the messages API, 2026-11.
@@ -78,7 +79,8 @@ const classesOf = (raw: JsonObject): Usage => {
   if (input !== undefined) usage.input = input
   const cacheRead = count(raw.cache_read_input_tokens)
   if (cacheRead !== undefined) usage.cacheRead = cacheRead
-  const cacheWrite = count(raw.cache_creation_input_tokens) ?? sumByLifetime(raw.cache_creation)
+  const flat = count(raw.cache_creation_input_tokens)
+  const cacheWrite = flat || (sumByLifetime(raw.cache_creation) ?? flat)
   if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite
   const hour = isObject(raw.cache_creation) ? count(raw.cache_creation.ephemeral_1h_input_tokens) : undefined
   if (cacheWrite !== undefined && hour !== undefined && hour > 0) usage.cacheWrite1h = Math.min(hour, cacheWrite)

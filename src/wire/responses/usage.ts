@@ -1,7 +1,7 @@
 // Usage on the responses wire: `input_tokens` is the whole prompt, cached tokens included.
 
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, sum, totalTokens, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, inKinds, sum, totalTokens, type Usage } from '../../ir/usage.ts'
 
 /** A response's usage object, with the usage of the image generation tool, which is reported and billed separately. */
 export const usageObject = ({ usage, tool_usage: tools }: JsonObject): JsonObject | undefined => {
@@ -16,7 +16,8 @@ export const decodeUsage = (raw: unknown): Usage | undefined =>
 const imageUsage = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
   const pictures = isObject(tools) ? tools.image_gen : undefined
   if (!isObject(pictures)) return undefined
-  return classesOf({ ...pictures, input_tokens_details: { cached_tokens: pictures.cached_tokens ?? null } })
+  const { cached_tokens: cached = null, input_tokens_details: inPrompt } = pictures
+  return classesOf({ ...pictures, input_tokens_details: { cached_tokens: cached, ...asObject(inPrompt) } })
 }
 
 const classesOf = (raw: JsonObject): Usage => {
@@ -34,7 +35,7 @@ const classesOf = (raw: JsonObject): Usage => {
   const lifetimes = asObject(inPrompt.cache_write_tokens_details)
   const long = Math.min(count(lifetimes.ttl_12h_tokens) ?? 0, usage.cacheWrite ?? 0)
   if (long > 0) usage.cacheWrite1h = long
-  return usage
+  return inKinds(usage, inPrompt, inOutput)
 }
 
 /** The `usage` object of a finished response, every member its clients require included. */

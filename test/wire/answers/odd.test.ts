@@ -286,7 +286,7 @@ describe('a stream that passes', () => {
     expect(tap.see(frame)).toBe(writeFrame({ ...frame, data: frame.data.replace('"up"', '"gateway-model"') }))
     tap.see({ event: 'error', data: JSON.stringify({ type: 'error', error: { message: 'vendor-secret' } }) })
     tap.end?.()
-    expect([tap.state, tap.usage]).toEqual(['failed', { input: 1, output: 2 }])
+    expect([tap.state, tap.usage]).toEqual(['failed', { input: 1, output: 2, imageOutput: 2 }])
   })
 
   const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] }
