@@ -62,8 +62,6 @@ const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
   529: 'overloaded',
 }
 
-const TOO_LONG = /prompt is too long(?:: (\d{1,15}) tokens > (\d{1,15}) maximum)?/
-const WINDOW = /input length and `max_tokens` exceed context limit: (\d{1,15}) \+ (\d{1,15}) > (\d{1,15})/
 const POLICY = /Output blocked by content filtering policy/
 
 const SPENDING_CODES = new Set([
@@ -82,19 +80,6 @@ const refusedRequest = (
 ): GatewayError => {
   const fault = (kind: FailureClass, figures: Omit<FailureDetails, 'provider'> = {}): GatewayError =>
     providerError(kind, { provider, ...figures })
-  const window = WINDOW.exec(message)
-  if (window !== null) {
-    return fault('context-length', {
-      prompt: Number(window[1]),
-      answer: Number(window[2]),
-      maximum: Number(window[3]),
-    })
-  }
-  const tooLong = TOO_LONG.exec(message)
-  if (tooLong !== null) {
-    const [, tokens, maximum] = tooLong
-    return fault('context-length', tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) })
-  }
   const length = overlong(message, error)
   if (length !== undefined) return fault('context-length', length)
   if (POLICY.test(message)) return fault('content-policy')

@@ -104,9 +104,7 @@ const MONEY_RETRY_AFTER_MS = 600_000
 // Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
 // would seem to fit, so a count below the maximum is left out. Of a prompt that was not counted to its end, Claude Code would
 // ask for an answer that is a little shorter each time.
-const contextMessage = ({ tokens: reported, maximum, prompt, answer, atLeast }: Overlong): string => {
-  const both = prompt === undefined || answer === undefined ? undefined : prompt + answer
-  const tokens = both ?? reported
+const contextMessage = ({ tokens, maximum, prompt, answer, atLeast }: Overlong): string => {
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
     return "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"
   const room =

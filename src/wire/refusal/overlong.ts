@@ -1,7 +1,7 @@
-// Recognises a prompt that is too long by the error's message, for servers without a code for it: by token counts, or by
-// phrases that mean nothing else.
+// Recognises a prompt that is too long by the error's message, for servers without a code for it: a sentence about the prompt or
+// the context says too much of it. Which of its figures is what, the words beside each tell, and what they add up to.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import { isEnglish } from './language.ts'
 
 /**
@@ -12,142 +12,110 @@ export type Overlong = { tokens?: number; maximum?: number; prompt?: number; ans
 
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject): Overlong | undefined => {
-  const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
-  const sent = TOKENS.exec(message)
-  // Some servers count characters where a prompt is far too long: those are no tokens.
-  if (maximum !== undefined && sent !== null && CHARACTERS.test(message.slice(sent.index + sent[0].length))) return {}
-  const tokens = figure(sent, members.n_prompt_tokens)
-  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message, maximum) }
-  return WORDS.test(message) ? {} : byFigures(message)
-}
-
-/**
- * Without a phrase for either: by what a line is about, and its figures. In other languages by what they share, the words for a
- * context and for tokens.
- */
-const byFigures = (message: string): Overlong | undefined => {
-  for (const line of message.split('\n', 20).map((one) => one.slice(0, 1_000))) {
-    if (OF_OTHERS.test(line)) continue
-    const isOurs = isEnglish(line)
-    if (isOurs && !(ABOUT.test(line) && SAID.test(line))) continue
-    const figures = Array.from(line.matchAll(isOurs ? ANY_FIGURE : COUNTED), ([, digits = '']) =>
-      Number(digits.replace(/[.,]/g, '')),
-    )
-    const [tokens, maximum] = [Math.max(...figures), Math.min(...figures)]
-    if (figures.length > 1 && maximum < tokens) return { tokens, maximum }
-    if (figures.length > 0 && !isOurs && CONTEXT.test(line)) return {}
+  const { n_prompt_tokens: tokens, n_ctx: maximum } = members
+  if (typeof tokens === 'number' && typeof maximum === 'number') return { tokens, maximum }
+  for (const line of message.split('\n', MOST_LINES)) {
+    const found = inLine(line.slice(0, MOST_CHARS))
+    if (found !== undefined) return found
   }
   return undefined
 }
 
-const ABOUT = /\b(?:prompt|inputs?|messages|context)\b.*\btokens\b|\btokens\b.*\b(?:prompt|inputs?|messages|context)\b/i
-const SAID =
-  /\bexceed|\btoo (?:long|many|large)\b|\b(?:less|fewer|more|greater|longer) than\b|\bat most\b|\bup to\b|\bcontext (?:of|window|size|length)\b|\blimit\b/i
-/** What a cap, or a rate, may be. */
-const OF_OTHERS = /max_\w{0,20}tokens|\bper\b|\bimages?\b/i
-const ANY_FIGURE = /(?<![\w.,-])(\d{1,3}(?:,\d{3}){1,4}|\d{3,15})(?![\w]|[.,]\d)/g
+const MOST_LINES = 20
+const MOST_CHARS = 1_000
+
+const inLine = (line: string): Overlong | undefined => {
+  if (OF_OTHERS.test(line)) return undefined
+  if (OTHER_UNITS.test(line)) return CONTEXT.test(line) ? {} : undefined
+  const counts = isAbout(line) ? countsOf(figuresIn(line)) : undefined
+  if (counts !== undefined) return counts
+  if (line.split(SENTENCE_END).some((one) => isAbout(one) && TOO_MUCH.test(one)) || LESS_THAN_NONE.test(line)) return {}
+  return isEnglish(line) ? undefined : inOtherWords(line)
+}
+
+const SENTENCE_END = /[.!?;](?=\s)/
+
+/** What is counted over a time, or has been paid for. */
+const OF_OTHERS = /\bper\b(?! (?:request|prompt|call|query)\b)|\b(?:rate|daily|monthly|minute|quota|budget)\b/i
+/** What is no token; some servers count characters where a prompt is far too long. */
+const OTHER_UNITS = /\b(?:characters|string|array)\b/i
+
+const CONTEXT = /\bcontext\b|\bmax_seq_len\b|\bmodel (?:max )?length\b/i
+/** By itself, and not a member within it. */
+const ASKED = /\b(?:prompts?|prompt_tokens|inputs?|messages?|request)\b(?!["'`]?[[.:_]\w)/i
+const SIZE = /\btokens?\b|\blength\b|\blong(?:er)?\b/i
+const isAbout = (text: string): boolean => CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text))
+
+const TOO_MUCH =
+  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|\b(?:more|greater|longer) than\b|\breduce the length\b|\brange of\b/i
+/** What the prompt left of the context: no client can ask for a negative number. */
+const LESS_THAN_NONE = /max_(?:completion_)?tokens must be at least 1, got -/i
+
+type Role = 'maximum' | 'prompt' | 'answer' | 'all'
+type Figure = { count: number; role: Role }
+
+/** Of more digits no part is a figure, nor is what something is exceeded by. */
+const FIGURE = /(?<![\w.,-]|\bby )(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?!\w|[.,]\d)/g
+
+const figuresIn = (line: string): Figure[] => {
+  let from = 0
+  return Array.from(line.matchAll(FIGURE), ({ 0: digits, index }) => {
+    const end = index + digits.length
+    const after = line.slice(end)
+    const behind = BEHIND.exec(after)
+    const before = line.slice(from, index).split(SENTENCE_END).at(-1) ?? ''
+    from = end + (behind?.[0].length ?? 0)
+    return { count: Number(digits.replaceAll(',', '')), role: roleOf(before, after, behind?.[1] ?? '') }
+  })
+}
+
+/** What is said of a figure behind it. */
+const BEHIND =
+  /^[\s`'"]*((?:(?:tokens?|of|in|from|for|the|your|text)[\s`'"]+){0,4}(?!exceed)[\w']+(?:[\s`'"]+(?:tokens?|messages)\b)?)/i
+
+const MAXIMUM =
+  /\bmax(?:imum)?\b|\bmax_seq_len\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
+const PROMPT = /\b(?:prompt|prompt_tokens|inputs?|messages?)\b/i
+const ANSWER = /\b(?:output|completion|draft|max_(?:new_|completion_)?tokens)\b/i
+/** A word for the maximum behind the last for the answer. */
+const LIMITED = new RegExp(`(?:${MAXIMUM.source})(?!.*${ANSWER.source})`, 'is')
+
+const roleOf = (before: string, after: string, behind: string): Role => {
+  // In a formula.
+  if (/(?:^|\s)[<>]=?\s$/.test(before)) return 'maximum'
+  if (/\+\s$/.test(before) || /^ > \d+ -/.test(after)) return 'answer'
+  if (/^ \+/.test(after)) return 'prompt'
+  if (/^(?: tokens)? >/.test(after)) return 'all'
+  if (LIMITED.test(before)) return 'maximum'
+  if (ANSWER.test(behind)) return 'answer'
+  if (PROMPT.test(behind)) return 'prompt'
+  if (MAXIMUM.test(behind)) return 'maximum'
+  if (ANSWER.test(before)) return PROMPT.test(before) ? 'all' : 'answer'
+  return PROMPT.test(before) ? 'prompt' : 'all'
+}
+
+/** Undefined for figures that fit. */
+const countsOf = (figures: readonly Figure[]): Overlong | undefined => {
+  const first = (role: Role): number | undefined => figures.find((figure) => figure.role === role)?.count
+  const [maximum, prompt, answer] = [first('maximum'), first('prompt'), first('answer')]
+  if (maximum === undefined) return undefined
+  if (prompt !== undefined && answer !== undefined && prompt < maximum && prompt + answer > maximum)
+    return {
+      ...{ tokens: prompt + answer, maximum, prompt, answer },
+      ...(prompt + answer === maximum + 1 && { atLeast: true }),
+    }
+  const tokens = Math.max(...figures.map(({ count, role }) => (role === 'prompt' || role === 'all' ? count : 0)))
+  return tokens > maximum ? { tokens, maximum } : undefined
+}
+
+/** In other languages: by what they share, the words for a context and for tokens. */
+const inOtherWords = (line: string): Overlong | undefined => {
+  const figures = Array.from(line.matchAll(COUNTED), ([, digits = '']) => Number(digits.replace(/[.,]/g, '')))
+  const [tokens, maximum] = [Math.max(...figures), Math.min(...figures)]
+  if (figures.length > 1 && maximum < tokens) return { tokens, maximum }
+  return figures.length > 0 && FOREIGN_CONTEXT.test(line) ? {} : undefined
+}
+
 const COUNTED =
   /(?<![\d.,])(\d{1,3}(?:[.,]\d{3}){1,4}|\d{3,15})\s?(?:个)?(?:tokens?|jetons?|токен|トークン|토큰|令牌)/giu
-const CONTEXT = /контекст|[ck]onte[xks]t|上下文|コンテキスト|컨텍스트/iu
-
-const CHARACTERS = /^ (?:\w{1,10} )?characters/
-
-/** A number of up to 15 digits: of a longer one no part is a figure. */
-const FIGURE = '(\\d[\\d,]{0,14})(?![\\d,])'
-
-const any = (...parts: RegExp[]): string => parts.map(({ source }) => source).join('|')
-
-/** The phrases before the maximum. */
-const MAXIMUM = new RegExp(
-  `(?:${any(
-    /context length is (?:only )?/,
-    /context length of (?:only )?/,
-    /context length \(/,
-    /context length: /,
-    /context size is /,
-    /context size \(/,
-    /context window limit \(/,
-    /(?:prompt|model) length (?:is|of) /,
-    /input length of /,
-    /max(?:imum)?(?: allowed)? length (?:of |is |\()?/,
-    /for model with /,
-    /token limit: /,
-    /tokens allowed \(/,
-    /max_seq_len \(/,
-    /configured limit of /,
-    /[Cc]urrent length is \d{1,15} while limit is /,
-    /max_new_tokens. must be <= /,
-    /token count of \d{1,15} exceeds the limit of /,
-  )})${FIGURE}`,
-)
-
-/** The phrases before the number of tokens that were sent. */
-const TOKENS = new RegExp(
-  `(?:${any(
-    /resulted in /,
-    /requested (?:about |a total of )?(?!\d{1,15} output tokens and your prompt)/,
-    /for a total of (?:at least )?/,
-    /requested: /,
-    /request (?:has|contains) (?:at least )?/,
-    /request \((?=\d+ tokens\))/,
-    /[Pp]rompt (?:has|contains) (?:at least )?/,
-    /[Pp]rompt \(length /,
-    /[Ii]nput \(/,
-    /[Ii]nput length \(?/,
-    /passed (?=\d+ input tokens)/,
-    /token count (?:of |\()/,
-    /output tokens \(/,
-    /(?:prompt|max_total)_tokens \(/,
-    /(?:messages|completion)\. [Cc]urrent length is /,
-    /too long: /,
-    /keep the first /,
-    /Given: /,
-  )})${FIGURE}`,
-)
-
-/** The shares of prompt and answer. */
-const PARTS = [
-  /exceed context limit: (?<prompt>\d{1,15}) \+ (?<answer>\d{1,15}) >/,
-  /(?<prompt>\d{1,15}) in the messages, (?<answer>\d{1,15}) in the completion/,
-  /(?<prompt>\d{1,15}) tokens from the input messages and (?<answer>\d{1,15}) tokens for the completion/,
-  /(?<prompt>\d{1,15}) of text input, (?<answer>\d{1,15}) in the output/,
-  /\((?<answer>\d{1,15}) > \d{1,15} - (?<prompt>\d{1,15})\)/,
-  /requested (?<answer>\d{1,15}) output tokens and your prompt contains (?:at least )?(?<prompt>\d{1,15}) input tokens/,
-  /Given: (?<prompt>\d{1,15}) `inputs` tokens and (?<answer>\d{1,15}) `max_new_tokens`/,
-  /passed (?<prompt>\d{1,15}) input tokens and requested (?<answer>\d{1,15}) output tokens/,
-]
-
-const partsIn = (message: string, maximum: number): Overlong => {
-  const found = PARTS.map((each) => each.exec(message)?.groups).find((groups) => groups !== undefined)
-  const [prompt, answer] = [Number(found?.prompt), Number(found?.answer)]
-  if (found === undefined || prompt >= maximum) return {}
-  return { prompt, answer, ...(prompt + answer === maximum + 1 ? { atLeast: true } : {}) }
-}
-
-const WORDS = new RegExp(
-  any(
-    /(?:exceed(?:s|ed)?|(?:greater|longer) than) (?:(?:the|this|your|max(?:imum)?|available|allowed|model(?:'s)?) ){0,5}(?:context (?:length|size|window)|(?:input|prompt|model) length)/,
-    /(?:request|prompt|input) exceed(?:s|ed)? (?:(?:the|this|max(?:imum)?|model(?:'s)?) ){0,4}token limit(?! per)/,
-    /context window exceeds/,
-    /context length (?:is|of) only/,
-    /prompt (?:is )?too long/,
-    /input is too long for/,
-    /prompt exceeds max length/,
-    /model max length exceeded/,
-    /input token count exceeds/,
-    // What the prompt left of the context: no client can ask for a negative number.
-    /max_(?:completion_)?tokens must be at least 1, got -/,
-    /tokens in request more than max tokens/,
-    /range of input length/,
-    /exceed max message tokens/,
-    /mid-generation context overflow/,
-    /reduce the length of the messages/,
-  ),
-  'i',
-)
-
-const figure = (found: RegExpExecArray | null, member: Json | undefined): number | undefined => {
-  const digits = found?.[1]
-  if (digits !== undefined) return Number(digits.replaceAll(',', ''))
-  return typeof member === 'number' ? member : undefined
-}
+const FOREIGN_CONTEXT = /контекст|[ck]onte[xks]t|上下文|コンテキスト|컨텍스트/iu

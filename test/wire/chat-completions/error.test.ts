@@ -134,7 +134,7 @@ describe('a provider’s error', () => {
         message:
           "'max_tokens' is too large: 8. This maximum context length is 8 tokens and your request has 3 input tokens",
       },
-      'the input exceeds the context window',
+      '11 tokens > 8 maximum',
     ],
   ])('a prompt that is too long is recognised without a code: %j', (error, figures) => {
     for (const body of [{ error }, { object: 'error', ...error }]) {
