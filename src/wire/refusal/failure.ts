@@ -101,14 +101,13 @@ const MONEY_RETRY_AFTER_MS = 600_000
 
 // Clients match on this message. Coding agents begin compaction at its first words and read nothing else but the counts.
 // Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,
-// Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
-// would seem to fit, so a count below the maximum is left out. Of a prompt that was not counted to its end, Claude Code would
-// ask for an answer that is a little shorter each time.
+// Claude Code looks for vendor_a's sentence and asks for a shorter answer; of a prompt that was not counted to its end, for one
+// that is a little shorter each time. A count below the maximum, which would seem to fit, is left out.
 const contextMessage = ({ tokens, maximum, prompt, answer, atLeast }: Overlong): string => {
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
     return "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"
   const room =
-    prompt === undefined || prompt >= maximum || atLeast
+    prompt === undefined || atLeast
       ? ''
       : `; input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${maximum}`
   return `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens${room})`
