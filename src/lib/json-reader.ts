@@ -45,8 +45,9 @@ export const readInTurns = async (bytes: Uint8Array, turns: Turns, options: Scan
 
 /** Throws `TooMuchJson`. */
 export const requireBounds = (text: string): void => {
-  if (text.length >= READ_BYTES) readNow(Buffer.from(text))
+  if (text.length >= READ_BYTES) readNow(utf8.encode(text))
 }
+const utf8 = new TextEncoder()
 
 /** `JSON.parse` within the bounds. Throws `TooMuchJson` too. */
 export const parseBounded = (text: string): unknown => {

@@ -1,11 +1,10 @@
 // Data URLs and base64, as leniently as clients write them. The media type is taken from the first bytes where they show
 // it, because vendors refuse data of another type than declared.
 
-import { isUtf8 } from 'node:buffer'
-
 /** `data` is base64 in the standard alphabet. */
 type InlineData = { mediaType: string; data: string }
 
+const utf8 = new TextEncoder()
 const HEAD = /^data:([^,]*),/i
 
 /**
@@ -20,7 +19,7 @@ export const parseDataUrl = (url: string, fallback: string): InlineData | undefi
   }
   const [type = '', ...flags] = (head[1] ?? '').split(';').map((part) => part.trim().toLowerCase())
   const body = url.slice(head[0].length)
-  const data = flags.includes('base64') ? plain(body) : Buffer.from(unescaped(body), 'utf8').toString('base64')
+  const data = flags.includes('base64') ? plain(body) : utf8.encode(unescaped(body)).toBase64()
   return { mediaType: sniffMediaType(data) ?? (type === '' ? fallback : type), data }
 }
 
@@ -53,12 +52,18 @@ const BEGINNINGS: [RegExp, string][] = [
 /** The text of a file, whatever its media type says; undefined for one that is not text. */
 export const decodeText = ({ mediaType, data }: InlineData): string | undefined => {
   const bytes = Buffer.from(data, 'base64')
-  return mediaType.startsWith('text/') || isWritten(bytes) ? bytes.toString('utf8') : undefined
+  return mediaType.startsWith('text/') ? bytes.toString('utf8') : writtenIn(bytes)
 }
 
-const isWritten = (bytes: Buffer): boolean =>
-  bytes.length > 0 &&
-  isUtf8(bytes) &&
-  !bytes.subarray(0, LOOKED_AT).some((byte) => byte < 9 || (byte > 13 && byte < 27))
+const writtenIn = (bytes: Buffer): string | undefined => {
+  if (bytes.length === 0 || bytes.subarray(0, LOOKED_AT).some((byte) => byte < 9 || (byte > 13 && byte < 27)))
+    return undefined
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
 
 const LOOKED_AT = 1_000
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
