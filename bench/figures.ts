@@ -55,7 +55,7 @@ export type Crew = {
   cpuUs: Spread
   halfCpuUs: Spread
   p99Us: Spread
-  residentKb: number
+  shareKb: number
 }
 
 export type Figures = {

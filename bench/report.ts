@@ -161,16 +161,16 @@ const CREW_HEAD = [
 ]
 
 const crewRows = ({ workers, one, several }: NonNullable<Figures['workers']>): string[][] => {
-  const row = (name: string, { perSecond, alone, cpuUs, halfCpuUs, p99Us, residentKb }: Crew): string[] => [
+  const row = (name: string, { perSecond, alone, cpuUs, halfCpuUs, p99Us, shareKb }: Crew): string[] => [
     name,
     whole(perSecond.median),
     whole(alone.median),
     `${whole(cpuUs.median)} (${range(cpuUs, 0)})`,
     `${whole(halfCpuUs.median)} (${range(halfCpuUs, 0)})`,
     `${fixed(p99Us.median / 1000, 1)} (${fixed(p99Us.min / 1000, 1)}–${fixed(p99Us.max / 1000, 1)})`,
-    whole(residentKb / 1024),
+    whole(shareKb / 1024),
   ]
-  const ratio = (of: keyof Omit<Crew, 'residentKb'>): string => fixed(several[of].median / (one[of].median || 1))
+  const ratio = (of: keyof Omit<Crew, 'shareKb'>): string => fixed(several[of].median / (one[of].median || 1))
   return [
     row('one process', one),
     row(`--workers ${workers}, all its processes`, several),

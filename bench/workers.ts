@@ -80,7 +80,7 @@ export const measureWorkers = async (
       cpuUs: spread(subject.full.map(({ cpuUs }) => cpuUs)),
       halfCpuUs: spread(subject.half.map(({ cpuUs }) => cpuUs)),
       p99Us: spread(subject.half.map(({ load }) => load.p99Us)),
-      residentKb: overFamily(subject.server.pid, shareKb),
+      shareKb: overFamily(subject.server.pid, shareKb),
     }))
     if (one === undefined || several === undefined) throw new Error('nothing was measured')
     return { workers: WORKERS, halfPerSecond: perSecond, one, several }
