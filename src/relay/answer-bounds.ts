@@ -26,12 +26,9 @@ export const isPicture = (beginning: string): boolean =>
   DATA_OF_PICTURE.test(beginning) || sniffMediaType(beginning)?.startsWith('image/') === true
 const DATA_OF_PICTURE = /^data:image\/[\w.+-]+;base64,/i
 
-/** The most bytes of JSON that are read at once, beside pictures. */
-export const MOST_READ = ANSWER_BOUNDS.chars
-
-/** Throws `upstream_error` for more. */
-export const requireReadable = (bytes: number): void => {
-  if (bytes > MOST_READ) throw tooLong()
+/** Throws `upstream_error` for more bytes of JSON than are read at once, beside pictures. */
+export const requireReadableAnswer = (bytes: number): void => {
+  if (bytes > ANSWER_BOUNDS.chars) throw tooLong()
 }
 
 /** Throws `upstream_error` for a whole answer that says more. `size`: about how many characters of JSON it is. */

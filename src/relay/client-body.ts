@@ -292,7 +292,7 @@ export const openText = (text: string): ClientBody =>
   })
 
 /** The most that is read of a request to translate it: files and what passes unread aside, several times a million tokens. */
-export const MOST_READ = 8 * 1024 * 1024
+const MOST_READ = 8 * 1024 * 1024
 /** A longer string is a file's, or one text. */
 const FILE_OR_TEXT_BYTES = 256 * 1024
 

@@ -7,7 +7,7 @@ import { asBuffer } from '../lib/as-buffer.ts'
 import { isPlainBase64 } from '../lib/base64.ts'
 import { type Marked, markLong } from '../lib/json-marked.ts'
 import type { Steps } from '../lib/steps.ts'
-import { isPicture, requireReadable } from './answer-bounds.ts'
+import { isPicture, requireReadableAnswer } from './answer-bounds.ts'
 import type { Received } from './answer-text.ts'
 import { unmarking } from './client-body.ts'
 
@@ -21,7 +21,7 @@ export function* markedAnswer({ bytes, read }: Received, isTranslated: boolean):
   if (read === undefined || read.faulty || read.longNumber || bytes[0] === BOM || !isUtf8(bytes)) return undefined
   const marks = markLong(bytes, read.cut)
   if (marks === undefined) {
-    if (isTranslated) requireReadable(bytes.byteLength)
+    if (isTranslated) requireReadableAnswer(bytes.byteLength)
     return undefined
   }
   yield
@@ -44,6 +44,6 @@ const picturesIn = (bytes: Buffer<ArrayBuffer>, marks: Marked): Set<number> => {
       pictures.add(which)
     else size += hidden
   }
-  requireReadable(size)
+  requireReadableAnswer(size)
   return pictures
 }

@@ -6,7 +6,7 @@ import { PutAside } from '../lib/json-marked.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
 import { malformedAnswer, openNotes } from '../wire/pass.ts'
-import { ANSWER_BOUNDS, isPicture, MOST_READ } from './answer-bounds.ts'
+import { ANSWER_BOUNDS, isPicture } from './answer-bounds.ts'
 import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
@@ -134,7 +134,7 @@ export const readFrom = (reader: Reader, tap: Tap, { chunk, abort, room, unread 
   const frames = new FrameReader(
     FRAME_CHARS,
     unread && {
-      mostRead: MOST_READ,
+      mostRead: ANSWER_BOUNDS.chars,
       takes: (beginning, string) => unread === 'strings' || (isPicture(beginning) && string.every(isPlainBase64)),
       put: (rest) => aside.put(rest),
     },
