@@ -11,7 +11,7 @@ import { useAction, useResource, useWatched } from '../lib/resource.ts'
 import { AccountForm } from '../ui/account-form.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Form, Text } from '../ui/fields.tsx'
-import { Badge, Button, Card, Empty, Failure, Loaded, Notice, PageHead, When } from '../ui/parts.tsx'
+import { Badge, Breaking, Button, Card, Empty, Failure, Loaded, Notice, PageHead, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 import { STATE_TONES } from './models.tsx'
 
@@ -191,7 +191,7 @@ const Credential = ({ of: { credential, managed } }: { of: Account }) => {
   return (
     <>
       <code style={{ overflowWrap: 'break-word' }}>
-        {`${kind}:${name}`.split(/(?<=[_/.-])/).flatMap((piece) => [piece, <wbr key={piece} />])}
+        <Breaking text={`${kind}:${name}`} />
       </code>
       <span class="sub whole">{kind === 'env' ? 'another needs a restart' : 'read again by Reload'}</span>
     </>

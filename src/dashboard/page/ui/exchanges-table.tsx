@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../../../admin-api/schema.ts'
 import { count, duration, timeOf, usdFine } from '../lib/format.ts'
-import { Badge, Clip, type Tone } from './parts.tsx'
+import { Badge, Breaking, Clip, type Tone } from './parts.tsx'
 import { type Column, LinkRow, Table } from './rows.tsx'
 
 const TONES: Record<Exchange['outcome'], Tone> = {
@@ -15,12 +15,7 @@ const TONES: Record<Exchange['outcome'], Tone> = {
 
 export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
   <Badge tone={TONES[exchange.outcome]}>
-    {(exchange.error_code ?? exchange.outcome).split(/(?<=_)/).map((word) => (
-      <>
-        {word}
-        <wbr />
-      </>
-    ))}
+    <Breaking text={exchange.error_code ?? exchange.outcome} />
   </Badge>
 )
 

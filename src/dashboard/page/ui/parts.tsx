@@ -1,7 +1,7 @@
 // Small parts every page uses: buttons, badges, notices, empty and waiting states, figures.
 
 import { signal } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { mayPass } from '../lib/api.ts'
 import { ago, exact } from '../lib/format.ts'
@@ -96,6 +96,18 @@ export const Clip = ({ text, sub = false }: { text: string; sub?: boolean }) => 
   <span class={sub ? 'sub clip' : 'clip'} title={text}>
     {text}
   </span>
+)
+
+/** A name that may go on in the next line between its words. */
+export const Breaking = ({ text }: { text: string }) => (
+  <>
+    {text.split(/(?<=[_/.-])/).map((piece, at) => (
+      <Fragment key={at}>
+        {piece}
+        <wbr />
+      </Fragment>
+    ))}
+  </>
 )
 
 export type Tone = 'good' | 'warn' | 'bad' | undefined
