@@ -68,8 +68,10 @@ export const watchDescriptors = (descriptors: Descriptors, { makeRoom, tell }: W
 
 /** A connection without a request, or the whole of one, is given so long while descriptors are short. */
 const QUIET_MS = 150
-/** One whose client takes nothing of its last answer: so long. */
+/** One whose client takes nothing of its last answer: so long, as networks pause. */
 const STALLED_MS = 5_000
+/** Of what descriptors there can be, those that may be waited for so together: more who read nothing are no pause. */
+const STALLED_SHARE = 1 / 4
 /** Descriptors looked at in one round, so that none takes long. */
 const MOST_AT_ONCE = 16_384
 
@@ -105,6 +107,9 @@ export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): 
     const until = Math.min(most, from + MOST_AT_ONCE)
     for (let fd = from; fd < until; fd++) look(fd, busyAt, now)
     from = until === most ? 0 : until
+    const stalled = [...seen].filter(([, { unsent, since }]) => unsent > 0 && now - since >= QUIET_MS)
+    stalled.sort(([, one], [, other]) => one.since - other.since)
+    for (const [fd] of stalled.slice(0, Math.max(0, stalled.length - most * STALLED_SHARE))) sockets.hangUp(fd)
   }
 }
 
