@@ -75,14 +75,23 @@ export const guides = (): Guide[] => {
   return rendered
 }
 
-const json = (value: unknown): Response =>
-  Response.json(value, { headers: { ...PAGE_HEADERS, 'cache-control': 'no-cache' } })
+/** Made once: anyone may ask for it, as often as they like. */
+const madeOnce = (value: () => unknown): (() => Response) => {
+  let bytes: Uint8Array<ArrayBuffer> | undefined
+  const headers = { ...PAGE_HEADERS, 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-cache' }
+  return () => {
+    bytes ??= new TextEncoder().encode(JSON.stringify(value()))
+    return new Response(bytes, { headers })
+  }
+}
+const document = madeOnce(openApi)
+const allGuides = madeOnce(guides)
 
 export const docs = (gateway: Gateway, side: Side) => {
   const page = pageOf(gateway, side)
   return new Elysia({ name: 'docs' })
     .get('/docs', ({ request }) => page(request))
     .get('/docs/*', ({ request }) => page(request))
-    .get('/docs/openapi.json', () => json(openApi()))
-    .get('/docs/guides.json', () => json(guides()))
+    .get('/docs/openapi.json', document)
+    .get('/docs/guides.json', allGuides)
 }
