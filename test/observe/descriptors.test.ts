@@ -82,7 +82,15 @@ describe('a connection is hung up on', () => {
     [
       'where many read nothing, all but a quarter of what there can be, who has read nothing longest first',
       [7, 8],
-      [[...times(3, [{ fd: 7, unsent: 9 }]), ...times(4, Array.from({ length: 12 }, (_, at) => ({ fd: 7 + at, unsent: 9 })))]],
+      [
+        [
+          ...times(3, [{ fd: 7, unsent: 9 }]),
+          ...times(
+            4,
+            Array.from({ length: 12 }, (_, at) => ({ fd: 7 + at, unsent: 9 })),
+          ),
+        ],
+      ],
     ],
     ['among very many, of which a round looks at a part', [39_000], [times(9, [{ fd: 39_000 }]), [], 40_000]],
   ])('%s', (_, ended, rounds) => {

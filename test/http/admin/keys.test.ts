@@ -139,7 +139,7 @@ describe('an admin', () => {
   })
 })
 
-test.each(['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', 'a\u2028</script>b', "';--", '{{7*7}}'])(
+test.each(['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', 'a</script>b', "';--", '{{7*7}}'])(
   'a label of %j comes back as it is, as JSON that no browser runs',
   async (label) => {
     await desk.call('keys.create', desk.admin, { label })
