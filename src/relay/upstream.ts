@@ -62,11 +62,11 @@ export const send = async (
     decompress: false,
     ...(target.provider.proxy === undefined ? {} : { proxy: target.provider.proxy }),
   } as RequestInit
-  const sentAt = performance.now()
+  const sentAt = lookFrom()
   try {
     return await relay.fetch(url, request)
   } catch (error) {
-    if (!isStale(error, performance.now() - sentAt) || abort.signal.aborted) throw networkError(error, abort)
+    if (!isStale(error, sentAt) || abort.signal.aborted) throw networkError(error, abort)
   }
   try {
     // Other kept connections may be stale too.
@@ -101,9 +101,28 @@ const provenHeaders = async (
 
 /** A kept connection that the provider had closed fails this soon when it is used again. */
 const STALE_MS = 500
+/** It goes by looks: of time in which this process stood still, or had no turn on a busy machine, the provider knows nothing. */
+const LOOK_MS = 100
+let looks = 0
+let latest = Number.NEGATIVE_INFINITY
+let isLooking = false
+
+const lookFrom = (): number => {
+  latest = looks
+  if (!isLooking) later()
+  return looks
+}
+const later = (): void => {
+  isLooking = latest + STALE_MS / LOOK_MS >= looks
+  if (isLooking) setTimeout(look, LOOK_MS).unref()
+}
+const look = (): void => {
+  looks++
+  later()
+}
 
 // The provider has not read the request then, as a rule: it is sent once more, over a new connection.
-const isStale = (error: unknown, afterMs: number): boolean => afterMs < STALE_MS && isClosed(error)
+const isStale = (error: unknown, sentAt: number): boolean => (looks - sentAt) * LOOK_MS <= STALE_MS && isClosed(error)
 
 /** Whether an exception says that the provider has closed the connection. */
 export const isClosed = (error: unknown): boolean => CLOSED.has(codeOf(error))

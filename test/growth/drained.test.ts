@@ -7,7 +7,7 @@ import { stopsAfterEach } from '../support/stopping.ts'
 import { sample } from './books.ts'
 import { issue, statusOf } from './fleet.ts'
 import { FORMS, type Form, IS_LONG } from './forms.ts'
-import { requireBilled, startLoad, type Tally, varied } from './load.ts'
+import { endedOtherwise, requireBilled, startLoad, type Tally, varied } from './load.ts'
 
 const stopping = stopsAfterEach()
 /** As many as it takes to have all nodes busy with others at once; fewer where there are fewer of them. */
@@ -44,7 +44,7 @@ describe.each(FORMS.map((form) => [form.name, form] as const))('%s', (_, form) =
       await sampler.sound()
       const rows = await fleet.books()
       for (const tally of tallies) {
-        expect([...tally.ends.keys()].filter((end) => !['done', 'left', '402', '429'].includes(end))).toEqual([])
+        expect(endedOtherwise(tally, '402', '429')).toEqual([])
         requireBilled(tally, rows)
       }
       const keys = await fleet.reading.query<{ left: number }>(

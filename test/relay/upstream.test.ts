@@ -1,6 +1,6 @@
 // What fetch throws, as an error of ours: what is sent once more, what is told of whom, and who is not to blame.
 
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
 import type { Wire } from '../../src/ir/wire.ts'
 import type { Relay } from '../../src/relay/services.ts'
@@ -18,7 +18,7 @@ let now: ReturnType<typeof spyOn> | undefined
 afterEach(() => now?.mockRestore())
 
 /** How often a request is sent whose first connection breaks so, after so long; and over what connections. */
-const sent = async (code: string | undefined, { afterMs = 0, left = false } = {}) => {
+const sent = async (code: string | undefined, { afterMs = 0, left = false, stillMs = 0 } = {}) => {
   let time = 1_000
   now = spyOn(performance, 'now').mockImplementation(() => time)
   const abort = new AbortController()
@@ -26,7 +26,8 @@ const sent = async (code: string | undefined, { afterMs = 0, left = false } = {}
   const fetch: Relay['fetch'] = async (_, init) => {
     calls.push(init.keepalive)
     if (calls.length > 1) return new Response('answer')
-    time += afterMs
+    time += stillMs + afterMs
+    jest.advanceTimersByTime(afterMs)
     if (left) abort.abort()
     throw thrown(code)
   }
@@ -42,12 +43,23 @@ const sent = async (code: string | undefined, { afterMs = 0, left = false } = {}
 }
 
 describe('a request', () => {
+  beforeEach(() => void jest.useFakeTimers())
+  afterEach(() => {
+    // Until nobody looks any more how long a call took.
+    jest.advanceTimersByTime(2_000)
+    jest.useRealTimers()
+  })
+
   test.each(['ECONNRESET', 'ConnectionClosed', 'EPIPE'])(
     'on a stale connection (%s) is sent once more, over a new one',
     async (code) => {
       expect(await sent(code)).toEqual({ calls: [undefined, false], outcome: 'answer' })
     },
   )
+
+  test('that finds one after this process had stood still is sent once more as well', async () => {
+    expect(await sent('ECONNRESET', { stillMs: 600 })).toEqual({ calls: [undefined, false], outcome: 'answer' })
+  })
 
   test('leaves a compressed answer to whoever reads it, as it leaves a redirect', async () => {
     const inits: RequestInit[] = []
@@ -64,7 +76,7 @@ describe('a request', () => {
   })
 
   test.each<[string, string | undefined, { afterMs?: number; left?: boolean }]>([
-    ['may have been at work on', 'ECONNRESET', { afterMs: 500 }],
+    ['may have been at work on', 'ECONNRESET', { afterMs: 700 }],
     ['cannot be reached for', 'ConnectionRefused', {}],
     ['breaks off for a reason nobody knows', undefined, {}],
     ['does not answer while its client disconnects', 'ECONNRESET', { left: true }],

@@ -23,7 +23,8 @@ export type Proxy = {
 
 type Line = { near: Socket; far: Socket; isLost: boolean; endsByAnswer: boolean }
 
-export const createProxy = async (port: number): Promise<Proxy> => {
+/** `at`: where it listens; by default at a port of its own. */
+export const createProxy = async (port: number, at = { host: '127.0.0.1', port: 0 }): Promise<Proxy> => {
   const lines = new Set<Line>()
   let sent = 0
   let silent: { over: Promise<void>; end(): void } | undefined
@@ -71,7 +72,7 @@ export const createProxy = async (port: number): Promise<Proxy> => {
     pass(line, true)
     pass(line, false)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(at.port, at.host, resolve))
   const address = server.address()
   const proxy: Proxy = {
     port: typeof address === 'object' && address !== null ? address.port : 0,

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
 import { atEach, postgresUrls } from '../../lib/postgres-url.ts'
+import { hostAt, type LookUp } from '../hosts.ts'
 import { type StoreError, storeError } from '../store.ts'
-import { hostAt, type LookUp } from './hosts.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
 export type Row = Record<string, unknown>

@@ -1,6 +1,7 @@
 // The one way to Valkey or Redis: scripts, with a deadline, over one connection that is made anew where it fell silent.
 
 import { RedisClient } from 'bun'
+import { hostAt, type LookUp } from '../hosts.ts'
 
 export type Script = { text: string; digest: string }
 
@@ -26,8 +27,15 @@ const PAUSE_MS = 10
 /** It gives up for good after so many tries. */
 const FOR_EVER = 1_000_000_000
 
-export const createRedis = (url: string, { deadlineMs = DEADLINE_MS } = {}): Redis => {
-  const make = (): RedisClient => new RedisClient(url, { connectionTimeout: deadlineMs, maxRetries: FOR_EVER })
+type RedisOptions = { deadlineMs?: number; lookUp?: LookUp }
+
+export const createRedis = (url: string, { deadlineMs = DEADLINE_MS, lookUp }: RedisOptions = {}): Redis => {
+  const host = hostAt(new URL(url).hostname, lookUp)
+  const make = (): RedisClient => {
+    const { at, serverName } = placeAt(url, host.address())
+    const options = { connectionTimeout: deadlineMs, maxRetries: FOR_EVER }
+    return new RedisClient(at, serverName === undefined ? options : { ...options, tls: { serverName } })
+  }
   let client = make()
   let isClosed = false
 
@@ -37,18 +45,24 @@ export const createRedis = (url: string, { deadlineMs = DEADLINE_MS } = {}): Red
     client = make()
     old.close()
   }
+  /** Its name may lead to the server that has taken over. */
+  const follow = async (failed: RedisClient): Promise<void> => {
+    if (await host.hasMoved()) replace(failed)
+  }
   const once = async (command: string, words: string[], forMs: number): Promise<unknown> => {
     const asked = client
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       reject(new Error(`no answer within ${deadlineMs} ms`))
       replace(asked)
+      void follow(client)
     }, forMs)
     try {
       return await Promise.race([asked.send(command, words), late])
     } catch (cause) {
       // One that has become a replica goes on answering.
       if (isReadOnly(cause)) replace(asked)
+      if (isReadOnly(cause) || isCut(cause)) void follow(client)
       throw cause
     } finally {
       clearTimeout(timer)
@@ -86,6 +100,17 @@ export const createRedis = (url: string, { deadlineMs = DEADLINE_MS } = {}): Red
       client.close()
     },
   }
+}
+
+/** By its address it is still known by its name, for its certificate. */
+const placeAt = (named: string, address: string | undefined): { at: string; serverName?: string } => {
+  if (address === undefined) return { at: named }
+  const url = new URL(named)
+  const serverName = url.hostname
+  url.hostname = address.includes(':') ? `[${address}]` : address
+  return url.protocol.startsWith('redis:') || url.protocol.startsWith('valkey:')
+    ? { at: url.href }
+    : { at: url.href, serverName }
 }
 
 const saysOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

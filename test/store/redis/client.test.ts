@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { createRedis, script } from '../../../src/store/redis/client.ts'
+import { freePort } from '../../support/free-port.ts'
 import { createProxy } from '../../support/proxy.ts'
 import { redisMissing, startRedis } from '../../support/redis.ts'
 import { stopsAfterEach } from '../../support/stopping.ts'
@@ -55,6 +56,34 @@ describe.skipIf(redisMissing !== undefined)('scripts are run', () => {
     await expect(sum()).rejects.toThrow('no answer')
     line.isMute = false
     expect(await sum()).toEqual([3, 'k'])
+  })
+
+  test('by the server that its name leads to once the one before is gone, or silent', async () => {
+    const servers = [stopping(await startRedis()), stopping(await startRedis())] as const
+    const port = freePort()
+    const lines = [
+      await createProxy(servers[0].port, { host: '127.0.0.1', port }),
+      await createProxy(servers[1].port, { host: '127.0.0.2', port }),
+    ] as const
+    let leadsTo = ['127.0.0.1']
+    const redis = createRedis(`redis://localhost:${port}`, { deadlineMs: 300, lookUp: async () => leadsTo })
+    stopping({
+      async stop() {
+        redis.close()
+        for (const line of lines) line.close()
+      },
+    })
+    const WHERE = script("return redis.call('INFO', 'server')")
+    const asked = async () => /tcp_port:(\d+)/.exec(String(await redis.run(WHERE, [], []).catch(() => '')))?.[1]
+    const answered = async (): Promise<string> => (await asked()) ?? answered()
+    expect(await answered()).toBe(String(servers[0].port))
+    leadsTo = ['127.0.0.2']
+    lines[0].isMute = true
+    expect(await answered()).toBe(String(servers[1].port))
+    leadsTo = ['127.0.0.1']
+    lines[0].isMute = false
+    lines[1].close()
+    expect(await answered()).toBe(String(servers[0].port))
   })
 
   test('and what the server says of one that is wrong is told', async () => {

@@ -1,4 +1,4 @@
-// Where a host of the store's URL is. The runtime keeps for half a minute what a name led to; one that leads to the server that has
+// Where the host of a store is. The runtime keeps for half a minute what a name led to; one that leads to the server that has
 // taken over is looked up anew as soon as the one before it fails.
 
 import { lookup } from 'node:dns/promises'
