@@ -13,7 +13,16 @@ export const startWarnings = (config: Config): string[] => [
     provider.accounts.flatMap((account) => accountWarnings(config, provider, account)),
   ),
   ...aliasWarnings(config),
+  ...keptWarnings(config),
 ]
+
+/** A client comes to any of several, and finds an answer only where it was made. */
+const keptWarnings = ({ storedAnswers, store, workers }: Config): string[] =>
+  storedAnswers.keepMs > 0 || (store === undefined && workers === 1)
+    ? []
+    : [
+        `stored_answers.keep is 0: a ${store === undefined ? 'worker' : 'node'} alone knows the answers that it translated, and a client that goes on from one by its id at another is refused: keep them for as long as a conversation lasts, 1h for instance`,
+      ]
 
 const accountWarnings = (config: Config, provider: Provider, account: Account): string[] => {
   const { hostname, port, protocol } = new URL(account.baseUrl)

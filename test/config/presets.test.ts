@@ -230,6 +230,17 @@ describe('a start warns', () => {
     expect(warned(account(url))).toEqual([expect.stringContaining(sentence)])
   })
 
+  const KEPT = 'stored_answers.keep is 0: a '
+  const STORE = 'postgres://sluice@localhost/sluice'
+  test.each<[string, Record<string, string>, string[]]>([
+    ['stored_answers: { keep: 0 }', { SLUICE_STORE: STORE }, [`${KEPT}node alone`]],
+    ['stored_answers: { keep: 0 }\nworkers: 2', {}, [`${KEPT}worker alone`]],
+    ['stored_answers: { keep: 0 }', {}, []],
+    ['stored_answers: { keep: 1h }', { SLUICE_STORE: STORE }, []],
+  ])('of answers that others do not know: %s %o', (yaml, env, told) => {
+    expect(startWarnings(config({ yaml, env }))).toEqual(told.map((each) => expect.stringContaining(each)))
+  })
+
   test.each([
     account('http://127.0.0.1:9101'),
     account('http://localhost:9101'),
