@@ -19,8 +19,7 @@ export const readStoreUrl = ({ text, directory, env }: Written): Read => {
   const resolved = resolveSecret(text, env, directory)
   if ('problem' in resolved) return resolved
   const urls = postgresUrls(resolved.value)
-  if (urls === undefined || urls[0].pathname.length < 2)
-    return { problem: `found something else, allowed: ${STORE_FORM}` }
+  if (urls === undefined || urls[0].pathname.length < 2) return { problem: notRead(resolved.value, STORE_FORM) }
   const [url] = urls
   const mode = url.searchParams.get('sslmode') ?? undefined
   if (mode !== undefined && !SSL_MODES.some((each) => each === mode))
@@ -41,7 +40,7 @@ export const readLimitsUrl = ({ text, directory, env }: Written): Read => {
   if ('problem' in resolved) return resolved
   const url = URL.parse(resolved.value.trim())
   const isOne = url !== null && /^(?:redis|valkey)s?:$/.test(url.protocol) && url.hostname !== ''
-  if (!isOne || !/^\/?\d*$/.test(url.pathname)) return { problem: `found something else, allowed: ${LIMITS_FORM}` }
+  if (!isOne || !/^\/?\d*$/.test(url.pathname)) return { problem: notRead(resolved.value, LIMITS_FORM) }
   const isEncrypted = url.protocol === 'rediss:' || url.protocol === 'valkeys:'
   if (!isEncrypted && isTooOpen(url.hostname, undefined))
     return {
@@ -49,6 +48,12 @@ export const readLimitsUrl = ({ text, directory, env }: Written): Read => {
     }
   return { url: url.href, isLiteral: resolved.literal && url.password !== '' }
 }
+
+/** A password with what a URL has for itself is the usual reason. */
+const notRead = (text: string, allowed: string): string =>
+  /^\s*\w+:\/\/.*[/?#%].*@/s.test(text)
+    ? 'found a URL that cannot be read: in its user and password, write / as %2F, ? as %3F, # as %23, @ as %40 and % as %25'
+    : `found something else, allowed: ${allowed}`
 
 /** A database in words: what tells it from another, and nothing that opens it. */
 export const shownStore = (url: string): string => {

@@ -9,10 +9,21 @@ export const postgresUrls = (text: string): readonly [URL, ...URL[]] | undefined
   if (hosts === undefined) return undefined
   const urls = hosts.split(',').flatMap((host) => {
     const url = URL.parse(before + (host === '' && SOCKET.test(after) ? 'localhost' : host) + after)
-    return url === null || url.hostname === '' ? [] : [url]
+    return url === null || url.hostname === '' || !isReadable(url) ? [] : [url]
   })
   const [first, ...others] = urls
   return first === undefined || urls.length < hosts.split(',').length ? undefined : [first, ...others]
+}
+
+/** A / in a password that is written as it is has the rest of it, with its @, for a path; a % stands for no character. */
+const isReadable = ({ username, password, pathname }: URL): boolean => {
+  if (pathname.includes('@')) return false
+  try {
+    decodeURIComponent(`${username}:${password}${pathname}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** All of its hosts. */

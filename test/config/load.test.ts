@@ -405,6 +405,7 @@ describe('the store for limits that nodes share', () => {
 
   test.each([
     ['postgres://limits/x', 'limits_store: found something else, allowed: a Valkey or Redis server'],
+    ['"redis://:s3#cret@limits"', 'limits_store: found a URL that cannot be read: in its user and password'],
     ['redis://u:s3cret@limits/name', 'limits_store: found something else, allowed: '],
     ['env:NO_SUCH', 'limits_store: found env:NO_SUCH, but the environment variable NO_SUCH is not set'],
     ['redis://u:s3cret@limits.example.com', 'limits_store: found limits.example.com, which is no private address'],
@@ -478,6 +479,10 @@ describe('the database that nodes share', () => {
   })
 
   test.each([
+    ...['s3/cret', '12/cret', 's3?cret', '12#cret', 's3%cret', 'a@s3/cret', '%ff'].map((password) => [
+      `"postgres://me:${password}@db/x"`,
+      'store: found a URL that cannot be read: in its user and password, write / as %2F',
+    ]),
     ['mysql://db/x', 'store: found something else, allowed: a database such as postgres://user@host/name'],
     ['postgres://db', 'store: found something else, allowed: '],
     ['postgres:///x', 'store: found something else, allowed: '],

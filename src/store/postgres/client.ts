@@ -241,6 +241,7 @@ const toError = (cause: unknown): PostgresError | undefined => {
   if (!code.startsWith('ERR_POSTGRES')) return ofCertificate(cause, code)
   const state = 'errno' in cause && typeof cause.errno === 'string' ? cause.errno : undefined
   if (code === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') return failure('wrong', NO_TLS, cause)
+  if (code.includes('CHANNEL_BINDING')) return failure('wrong', NO_BINDING, cause)
   const trouble = state === undefined ? ofConnection(code) : ofState(state)
   const then = state === undefined ? undefined : THEN[state]
   const words = then === undefined ? WORDS[trouble] : `The database says: ${cause.message}: ${then}`
@@ -249,6 +250,9 @@ const toError = (cause: unknown): PostgresError | undefined => {
 
 const NO_TLS =
   'The database has no TLS: turn it on there, or say sslmode=disable in the URL of the store where the way to it is private.'
+
+const NO_BINDING =
+  'The URL of the store asks for channel_binding, which needs TLS: turn it on there, or take it out of the URL.'
 
 /** A connection that was to be encrypted: nothing was asked yet. */
 const ofCertificate = (cause: Error, code: string): PostgresError | undefined => {

@@ -175,6 +175,10 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       at.searchParams.set('invented', '1')
       const unknown = await errorOf(clientOf(at.href).query('select 1'))
       expect(unknown.message).toContain('"invented": take it out of the URL of the store')
+      at.searchParams.delete('invented')
+      at.searchParams.set('channel_binding', 'require')
+      const bound = await errorOf(clientOf(at.href).query('select 1'))
+      expect(bound.message).toMatch(/asks for channel_binding, which needs TLS: turn it on there, or take it out/)
       const role = `weak_${crypto.randomUUID().slice(0, 8)}`
       const admin = clientOf(url)
       await admin.query(`create role ${role} login`)
