@@ -1,6 +1,7 @@
 // The client API as data: which methods are served where, for discovery, wrong methods and the OpenAPI document.
 
 import type { Operation, Wire } from '../ir/wire.ts'
+import { nearest } from '../lib/nearest.ts'
 
 /** `asked`: what a model is asked for there. */
 export type ListedEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: string; wire: Wire | null; asked?: Operation }
@@ -80,4 +81,37 @@ const endpointsAt = (pathname: string): ListedEndpoint[] => {
   const path = normalized(pathname)
   const exact = ENDPOINTS.filter((endpoint) => endpoint.path === path)
   return exact.length > 0 ? exact : ENDPOINTS.filter((endpoint) => PATTERNS.get(endpoint.path)?.test(path))
+}
+
+/** What clients add to their base URL, the longest first. */
+const TAILS = ENDPOINTS.flatMap(({ path }) =>
+  path === '/v1' || path.includes('{') ? [] : path.slice('/v1'.length),
+).toSorted((a, b) => b.length - a.length)
+
+/** Where a path that is not served was probably meant to go, and what to do about the base URL. */
+export const insteadOf = (pathname: string): string | undefined => {
+  const path = normalized(pathname.slice(0, LONGEST).replace(/\/{2,}/g, '/'))
+  if (path === '') return
+  const direct = endpointsAt(`/v1${path}`)[0] ?? endpointsAt(path)[0]
+  const lower = path.toLowerCase()
+  const tail = direct?.path.slice('/v1'.length) ?? TAILS.find((each) => lower.endsWith(each))
+  if (tail === undefined) {
+    const near = nearest(path, new Set(TAILS.map((each) => `/v1${each}`)))
+    return near === undefined ? undefined : `Did you mean ${near}?`
+  }
+  const advice = baseUrlAdvice(
+    direct === undefined ? path.slice(0, -tail.length) : path.startsWith('/v1/') ? '/v1' : '',
+  )
+  return advice === undefined ? undefined : `It is at /v1${tail}${advice}.`
+}
+
+const LONGEST = 200
+
+/** By what stands before that which the client added. What is no base URL but another endpoint's path has no advice. */
+const baseUrlAdvice = (before: string): string | undefined => {
+  const base = before.replace(/\/v1$/i, '')
+  if (before === '') return ': end the base URL in /v1'
+  if (base === '') return ''
+  if (before.startsWith('/v1/') && endpointsAt(before).length === 0) return
+  return base === before ? `: write /v1 for ${before} in the base URL` : `: leave ${base} out of the base URL`
 }

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import { type Side, servedAt, wireAt } from './endpoints.ts'
+import { insteadOf, type Side, servedAt, wireAt } from './endpoints.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
 export const fallback = (request: Request, side: Side = 'operators'): Response => {
@@ -12,10 +12,8 @@ export const fallback = (request: Request, side: Side = 'operators'): Response =
   const wire = wireAt(pathname)
   // A path that should have been served with this method is another one: it has a slash too many, for instance.
   if (served === undefined || served.methods.includes(request.method)) {
-    const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`, side)?.path : undefined
     const page = pathname === '/' && side === 'operators' ? 'The dashboard is at /dashboard, and ' : ''
-    const where =
-      right === undefined ? `${page}GET /v1 lists the endpoints.` : `It is at ${right}: end the base URL in /v1.`
+    const where = insteadOf(pathname) ?? `${page}GET /v1 lists the endpoints.`
     return errorResponse(
       new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. ${where}`),
       id,

@@ -59,7 +59,7 @@ export const secretOf = (headers: Headers): string => {
 const BEARER = /^bearer[ \t]+([^\s,]+)$/i
 
 const bounded = (secret: string): string => {
-  if (secret.length > LONGEST) throw unknownKey()
+  if (secret.length > LONGEST) throw unknownKey(secret)
   return secret
 }
 
@@ -69,6 +69,23 @@ const missing = (): GatewayError =>
     'No API key was sent. Send yours as "Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>".',
   )
 
-/** For a secret that belongs to no key. */
-export const unknownKey = (): GatewayError =>
-  new GatewayError('invalid_api_key', 'The API key is not valid. Check that it was copied whole, or get a new one.')
+/** For a secret that belongs to no key, with what its form shows of how it went wrong. */
+export const unknownKey = (secret?: string): GatewayError =>
+  new GatewayError('invalid_api_key', `The API key is not valid. ${adviceFor(secret)}`)
+
+const WHOLE = PREFIX.length + LENGTH
+const WITHIN = new RegExp(`${PREFIX}[0-9A-Za-z]{${LENGTH}}(?![0-9A-Za-z])`)
+
+const adviceFor = (secret: string | undefined): string => {
+  if (secret === undefined || WITHIN.exec(secret)?.[0] === secret) {
+    return 'Check that it was copied whole, or get a new one.'
+  }
+  if (secret.length <= LONGEST && WITHIN.test(secret))
+    return 'Something stands around it, such as quotes. Send it alone.'
+  if (secret.startsWith(TOKEN_PREFIX)) {
+    return `It is a token for the admin API. Send a key, which begins with ${PREFIX}.`
+  }
+  return secret.startsWith(PREFIX)
+    ? `It has ${secret.length} characters, a whole one ${WHOLE}. Copy it again, or get a new one.`
+    : `Send one of this gateway's, which begin with ${PREFIX}: a vendor's key belongs in the gateway's configuration.`
+}

@@ -269,6 +269,31 @@ describe('endpoints', () => {
     expect(message).toContain(`at ${right}`)
   })
 
+  test.each([
+    ['/v1//chat//completions', 'It is at /v1/chat/completions.'],
+    ['/V1/Chat/Completions', 'It is at /v1/chat/completions.'],
+    ['/models/vendorA-opus-4-8', 'It is at /v1/models/{id}: end the base URL in /v1.'],
+    ['/proxy/v1/embeddings/', 'It is at /v1/embeddings: leave /proxy out of the base URL.'],
+    [
+      '/anthropic/v1/messages/count_tokens',
+      'It is at /v1/messages/count_tokens: leave /anthropic out of the base URL.',
+    ],
+    ['/llm/responses', 'It is at /v1/responses: write /v1 for /llm in the base URL.'],
+    ['/v1/messages/messages', 'It is at /v1/messages: write /v1 for /v1/messages in the base URL.'],
+    [
+      '/openai/deployments/a/images/edits',
+      'It is at /v1/images/edits: write /v1 for /openai/deployments/a in the base URL.',
+    ],
+    ['/v1/completions', 'Did you mean /v1/chat/completions?'],
+    ['/v1/embedding', 'Did you mean /v1/embeddings?'],
+    ['/v1/threads/t/messages', 'GET /v1 lists the endpoints.'],
+    ['/api/tags', 'GET /v1 lists the endpoints.'],
+    [`/${'x'.repeat(300)}/v1/messages`, 'GET /v1 lists the endpoints.'],
+  ])('%s is 404 not_found and says what is meant', async (path, says) => {
+    const message = await expectError(await fetch(gateway.url + path, { method: 'POST' }), 'not_found', '')
+    expect(message).toEndWith(` here. ${says}`)
+  })
+
   test('the root path names the dashboard', async () => {
     const message = await expectError(await gateway.get('/'), 'not_found', '')
     expect(message).toBe('There is no / here. The dashboard is at /dashboard, and GET /v1 lists the endpoints.')

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
-import { hashSecret, makeSecret, randomBase62 } from '../../src/keys/secret.ts'
+import { hashSecret, makeSecret, randomBase62, TOKEN_PREFIX } from '../../src/keys/secret.ts'
 import { ACTOR, bearer, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
 
 afterEach(cleanUp)
@@ -19,6 +19,23 @@ const codeOf = (run: () => unknown): string => {
 }
 
 describe('authenticate', () => {
+  const whole = makeSecret()
+  test.each([
+    ['in quotes', `Bearer "${whole}"`, 'Something stands around it, such as quotes. Send it alone.'],
+    ['with a sign behind it', `Bearer ${whole};`, 'Something stands around it, such as quotes. Send it alone.'],
+    ['with its end missing', `Bearer ${whole.slice(0, -7)}`, 'It has 42 characters, a whole one 49. Copy it again'],
+    ['with another behind it', `Bearer ${whole}${whole.slice(6)}`, 'It has 92 characters, a whole one 49'],
+    ['as it was made, but unknown', `Bearer ${whole}`, 'Check that it was copied whole, or get a new one.'],
+    ['of a vendor', 'Bearer sk-proj-abc', "Send one of this gateway's, which begin with sk-sl-"],
+    ['that nobody filled in', 'Bearer $SLUICE_KEY', "Send one of this gateway's, which begin with sk-sl-"],
+    ['for the admin API', `Bearer ${makeSecret(TOKEN_PREFIX)}`, 'It is a token for the admin API. Send a key'],
+  ])('tells of a key %s what is wrong with it', async (_, authorization, advice) => {
+    const { keys } = open()
+    const said = (async () => keys.authenticate(new Headers({ authorization })))()
+    await expect(said).rejects.toThrow(`The API key is not valid. ${advice}`)
+    await expect(said).rejects.not.toThrow(authorization.slice('Bearer '.length))
+  })
+
   test('of a known key is no promise, and neither is its refusal', async () => {
     const { keys } = open()
     const { key, secret } = await keys.issue(newKey(), ACTOR)
@@ -86,7 +103,7 @@ describe('authenticate', () => {
       })()
       expect(error).toBeInstanceOf(GatewayError)
       const { message, retry } = error as GatewayError
-      expect(message).toMatch(/^[A-Z].*(Send|Check|Get).*\.$/)
+      expect(message).toMatch(/^[A-Z].*(Send|Check|Get|Copy).*\.$/)
       expect(message).not.toContain('sk-sl-')
       expect(retry).toBe(false)
     }

@@ -53,8 +53,9 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   const cache = createKeyCache()
   const { change } = changes
 
-  const inForce = (key: Key | undefined): Key => {
-    if (key === undefined) throw unknownKey()
+  const inForce = (secret: string, hash: string): Key => {
+    const key = cache.find(hash, clock())
+    if (key === undefined) throw unknownKey(secret)
     requireInForce(key, clock())
     return key
   }
@@ -106,10 +107,11 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
 
   const keys: Keys = {
     authenticate(headers) {
-      const hash = hashSecret(secretOf(headers))
-      if (cache.knows(hash)) return inForce(cache.find(hash, clock()))
+      const secret = secretOf(headers)
+      const hash = hashSecret(secret)
+      if (cache.knows(hash)) return inForce(secret, hash)
       // Another node may have issued the key a moment ago.
-      return refresh().then(() => inForce(cache.find(hash, clock())))
+      return refresh().then(() => inForce(secret, hash))
     },
     changes: cache.changes,
     versionOf: cache.versionOf,

@@ -106,12 +106,13 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
 
   const keys: AtOnce<Keys> = {
     authenticate(headers) {
-      const hash = hashSecret(secretOf(headers))
+      const secret = secretOf(headers)
+      const hash = hashSecret(secret)
       // The command line may have issued the key a moment ago.
       if (!cache.knows(hash)) refresh()
       const now = clock()
       const key = cache.find(hash, now)
-      if (key === undefined) throw unknownKey()
+      if (key === undefined) throw unknownKey(secret)
       requireInForce(key, now)
       return key
     },
