@@ -14,6 +14,7 @@ import { memberPath, mismatch } from './problem.ts'
 import { asWritten, IN_CONFIGURATION, type Reader, withKept } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema/providers.ts'
 import { unsendable, wrongCredential } from './secret.ts'
+import { warnOfUnread } from './unread.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
 export const readProviders = (reader: Reader): Provider[] => {
@@ -41,6 +42,7 @@ export const readProviders = (reader: Reader): Provider[] => {
   for (const { provider } of reader.kept.accounts)
     if (providers.every(({ id }) => id !== provider))
       reader.report(memberPath('providers', provider), `there is no provider ${provider} any more`)
+  if (reader.file.providers === undefined) warnOfUnread(reader)
   // A preset without its credential has been told of by itself.
   const isTold = Object.values(files).some(({ preset, accounts }) => preset !== undefined && accounts === undefined)
   if (!isTold && providers.every((provider) => provider.accounts.length === 0)) {
@@ -365,7 +367,10 @@ const readBaseUrl = (reader: Pick<Reader, 'report'>, path: string, written: stri
   const text = written.trim()
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
-    reader.report(path, 'found something that is not a URL, allowed: an http or https URL')
+    const [found, allowed] = /^["'].*["']$/.test(text)
+      ? ['a URL in quotes', 'one without them']
+      : ['something that is not a URL', 'an http or https URL, which begins with http:// or https://']
+    reader.report(path, `found ${found}, allowed: ${allowed}`)
     return undefined
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {

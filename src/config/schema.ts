@@ -270,15 +270,17 @@ export const configJsonSchema = (): Record<string, unknown> => ({
   ...JSON.parse(JSON.stringify(FileSchema, (name, value) => (isKeptOut(name, value) ? undefined : value))),
 })
 
-const KEPT_OUT = new Set(['allowed', 'secret'])
+const KEPT_OUT = new Set(['allowed', 'secret', 'also'])
 
 /** A member of the file may have the same name. */
-const isKeptOut = (name: string, value: unknown): boolean => KEPT_OUT.has(name) && typeof value !== 'object'
+const isKeptOut = (name: string, value: unknown): boolean =>
+  KEPT_OUT.has(name) && (typeof value !== 'object' || Array.isArray(value))
 
 const WORDS: Words = { list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
 
 /** The words of an error about a member of this schema. */
 export const allowedHere = (schema: TSchema): string => {
   const words = allowedBy(schema, WORDS)
+  if (TypeGuard.IsRecord(schema)) return `${words}, each under its name`
   return TypeGuard.IsObject(schema) ? `${words} of ${Object.keys(schema.properties).join(', ')}` : words
 }

@@ -24,8 +24,10 @@ export const checkShape = (schema: TSchema, value: unknown, report: Report, path
   }
 }
 
-/** The word among several that a misspelt one was meant to be, as the end of a sentence. */
+/** The word among several that a misspelt one was meant to be, or the list that one alone belongs in, as the end of a sentence. */
 const meant = (schema: TSchema, value: unknown): string => {
+  if (TypeGuard.IsArray(schema) && isWord(value) && Value.Check(schema.items, value) && schema.items.secret !== true)
+    return `; did you mean [${value}]?`
   if (!TypeGuard.IsUnion(schema) || typeof value !== 'string') return ''
   const words = schema.anyOf.flatMap((part) =>
     TypeGuard.IsLiteral(part) && typeof part.const === 'string' ? [part.const] : [],
@@ -33,6 +35,8 @@ const meant = (schema: TSchema, value: unknown): string => {
   const near = nearest(value, words)
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
+
+const isWord = (value: unknown): value is string => typeof value === 'string' && /^[\w.-]{1,60}$/.test(value)
 
 const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>, report: Report, path: string) => {
   for (const [name, member] of Object.entries(value)) {
@@ -91,18 +95,23 @@ const isMapping = (value: unknown): value is Record<string, unknown> =>
 
 const unknownMember = (name: string, schema: TObject | TRecord): string => {
   const known = Object.keys(schema.properties ?? {})
-  const near = nearest(name, known) ?? below(name, schema)
+  const [other] = membersOf(schema).find(([, { also = [] }]) => also.includes(name)) ?? []
+  const near = other ?? nearest(name, known) ?? below(name, schema)
   return near === undefined
     ? `unknown member, allowed: ${known.join(', ')}`
     : `unknown member, did you mean "${near}"? Allowed: ${known.join(', ')}`
 }
 
-/** Where within the members a member of that name stands, if it is one place: it was written too far out. */
+/**
+ * Where within the members a member of that name stands, if it is one place: it was written too far out, or both names as one.
+ */
 const below = (name: string, schema: TSchema): string | undefined => {
   const [found, ...others] = membersOf(schema).flatMap(([member, inner]) => {
     const isList = TypeGuard.IsArray(inner)
     const own: TSchema = isList ? inner.items : inner
-    return membersOf(own).some(([each]) => each === name) ? [`${member}${isList ? '[0]' : ''}.${name}`] : []
+    return membersOf(own).flatMap(([each, { also = [] }]) =>
+      [each, `${member}_${each}`, ...also].includes(name) ? [`${member}${isList ? '[0]' : ''}.${each}`] : [],
+    )
   })
   return others.length === 0 ? found : undefined
 }

@@ -84,34 +84,33 @@ const endpointsAt = (pathname: string): ListedEndpoint[] => {
 }
 
 /** What clients add to their base URL, the longest first. */
-const TAILS = ENDPOINTS.flatMap(({ path }) =>
-  path === '/v1' || path.includes('{') ? [] : path.slice('/v1'.length),
-).toSorted((a, b) => b.length - a.length)
+const TAILS = ENDPOINTS.flatMap(({ method, path }) =>
+  path === '/v1' || path.includes('{') ? [] : { method, tail: path.slice('/v1'.length) },
+).toSorted((a, b) => b.tail.length - a.tail.length)
+
+const NAMES = new Set(TAILS.map(({ tail }) => `/v1${tail}`))
 
 /** Where a path that is not served was probably meant to go, and what to do about the base URL. */
 export const insteadOf = (pathname: string): string | undefined => {
   const path = normalized(pathname.slice(0, LONGEST).replace(/\/{2,}/g, '/'))
   if (path === '') return
-  const direct = endpointsAt(`/v1${path}`)[0] ?? endpointsAt(path)[0]
+  const [direct] = [...endpointsAt(`/v1${path}`), ...endpointsAt(path)]
+  if (direct !== undefined)
+    return `It is at ${direct.path}${path.startsWith('/v1/') ? '' : ': end the base URL in /v1'}.`
   const lower = path.toLowerCase()
-  const tail = direct?.path.slice('/v1'.length) ?? TAILS.find((each) => lower.endsWith(each))
-  if (tail === undefined) {
-    const near = nearest(path, new Set(TAILS.map((each) => `/v1${each}`)))
-    return near === undefined ? undefined : `Did you mean ${near}?`
-  }
-  const advice = baseUrlAdvice(
-    direct === undefined ? path.slice(0, -tail.length) : path.startsWith('/v1/') ? '/v1' : '',
-  )
-  return advice === undefined ? undefined : `It is at /v1${tail}${advice}.`
+  // A list of models or what was used may be another program's, unless it stands behind a version.
+  const found = TAILS.find(({ method, tail }) => lower.endsWith(method === 'POST' ? tail : `/v1${tail}`))
+  if (found !== undefined) return atTheEnd(found.tail, path.slice(0, -found.tail.length))
+  const near = nearest(path, NAMES)
+  return near === undefined ? undefined : `Did you mean ${near}?`
 }
 
 const LONGEST = 200
 
-/** By what stands before that which the client added. What is no base URL but another endpoint's path has no advice. */
-const baseUrlAdvice = (before: string): string | undefined => {
+/** `before`: what stands before that which the client added. It may be another endpoint's path, but none below one. */
+const atTheEnd = (tail: string, before: string): string | undefined => {
   const base = before.replace(/\/v1$/i, '')
-  if (before === '') return ': end the base URL in /v1'
-  if (base === '') return ''
   if (before.startsWith('/v1/') && endpointsAt(before).length === 0) return
-  return base === before ? `: write /v1 for ${before} in the base URL` : `: leave ${base} out of the base URL`
+  const advice = base === before ? `: write /v1 for ${before} in` : base === '' ? '' : `: leave ${base} out of`
+  return `It is at /v1${tail}${advice === '' ? '' : `${advice} the base URL`}.`
 }

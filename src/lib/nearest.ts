@@ -1,6 +1,6 @@
 // Finds the known name that a misspelt one was probably meant to be.
 
-/** So much of a name may stand for all of it. */
+/** So much of a name may stand for all of it, and two changes of no more of it make it another. */
 const SHORTENED = 3
 
 /** Undefined where none is close enough, nor is the only one that begins so. Case is ignored. */
@@ -13,7 +13,7 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
 
 const closest = (name: string, known: readonly string[]): string | undefined => {
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
+  let bestDistance = (name.length > SHORTENED ? Math.max(2, Math.floor(name.length / 3)) : 1) + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {

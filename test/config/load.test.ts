@@ -540,6 +540,24 @@ describe('a wrong configuration is told with its place, what was found and what 
       'providers.a.credential: unknown member, did you mean "accounts[0].credential"? Allowed: ',
     ],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
+    ['tls: {}', 'tls: unknown member, allowed: listen, data, '],
+    ['listen_host: x', 'listen_host: unknown member, did you mean "listen.host"? Allowed: '],
+    [
+      'providers: { a: { preset: groq, api_key: k } }',
+      'a.api_key: unknown member, did you mean "accounts[0].credential"?',
+    ],
+    [
+      account('credential: env:K, base_url: "http://x", token: k'),
+      'accounts[0].token: unknown member, did you mean "credential"? Allowed: ',
+    ],
+    [account('credential: env:K, url: k'), 'accounts[0].url: unknown member, did you mean "base_url"? Allowed: '],
+    ['providers: [{ name: a }]', 'providers: found a list, allowed: a mapping, each under its name'],
+    [
+      'providers: { a: { wires: messages } }',
+      'wires: found a string, allowed: a list that is not empty; did you mean [messages]?',
+    ],
+    ['fallbacks: { a: vendorB-4o }', 'fallbacks.a: found a string, allowed: a list; did you mean [vendorB-4o]?'],
+    ['providers: { a: { wires: 7 } }', 'wires: found a number, allowed: a list that is not empty'],
     ['listen: 8080', 'listen: found a number, allowed: a mapping of host, port'],
     ['- listen', 'found a list, allowed: a mapping'],
     ['just text', 'found a string, allowed: a mapping'],
@@ -662,6 +680,14 @@ describe('a wrong configuration is told with its place, what was found and what 
     [
       account('name: m, base_url: ftp://x, credential: env:K'),
       'base_url: found something that is not a URL, allowed: an http or https URL',
+    ],
+    [
+      account('name: m, base_url: "localhost:8080/v1", credential: env:K'),
+      'base_url: found something that is not a URL, allowed: an http or https URL, which begins with http:// or https://',
+    ],
+    [
+      account(`name: m, base_url: '"http://127.0.0.1/v1"', credential: env:K`),
+      'base_url: found a URL in quotes, allowed: one without them',
     ],
     [
       account('name: m, base_url: "http://u:p@x", credential: env:K'),

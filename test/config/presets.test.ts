@@ -37,6 +37,37 @@ const A = { ANTHROPIC_API_KEY: 'sk-a' }
 const B = { OPENAI_API_KEY: 'sk-b' }
 const NEUTRAL_A = { VENDOR_A_BASE_URL: 'http://127.0.0.1:9101', VENDOR_A_API_KEY: 'secret-a' }
 
+describe('a variable that is not read is told of by what its name means', () => {
+  const unread = (env: Record<string, string>, yaml?: string) =>
+    config(yaml === undefined ? { env } : { env, yaml }).warnings.filter((line) =>
+      /^[A-Z_]+ is (?:not read|set but)/.test(line),
+    )
+  test.each<[Record<string, string>, string[]]>([
+    [{ OPENAI_KEY: 'k' }, ['OPENAI_KEY is not read: set OPENAI_API_KEY']],
+    [{ OPEN_AI_APIKEY: 'k' }, ['OPEN_AI_APIKEY is not read: set OPENAI_API_KEY']],
+    [{ ANTHROPIC_AUTH_TOKEN: 'k' }, ['ANTHROPIC_AUTH_TOKEN is not read: set ANTHROPIC_API_KEY']],
+    [{ CLAUDE_API_KEY: 'k' }, ['CLAUDE_API_KEY is not read: set ANTHROPIC_API_KEY']],
+    [{ VENDORA_API_KEY: 'k' }, ['VENDORA_API_KEY is not read: set VENDOR_A_API_KEY']],
+    [{ ...B, OPENAI_API_BASE: 'http://127.0.0.1:9/v1' }, ['OPENAI_API_BASE is not read: set OPENAI_BASE_URL']],
+    [
+      { GROQ_API_KEY: 'k', GROQ_BASE_URL: 'http://127.0.0.1:9/v1' },
+      ['GROQ_BASE_URL is not read: write it as base_url of an account of groq'],
+    ],
+    [
+      { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
+      ['OPENAI_BASE_URL is set but OPENAI_API_KEY is not: openai is not configured'],
+    ],
+    [{ ...B, OPENAI_KEY: 'k', OPENAI_ORG_ID: 'o', OPENAI_API_KEY_PATH: 'p', MY_OPENAI_KEY: 'k' }, []],
+    [{ OPENAI_KEY: '', GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_API_KEY: 'k' }, []],
+  ])('%j', (env, told) => {
+    expect(unread(env)).toEqual(told)
+  })
+  test('and not where the file says which providers there are', () => {
+    const yaml = 'providers: { groq: { preset: groq, accounts: [{ credential: env:GROQ_KEY }] } }'
+    expect(unread({ GROQ_KEY: 'k' }, yaml)).toEqual([])
+  })
+})
+
 describe('the environment alone', () => {
   test.each([
     [A, [['vendor_a', 'anthropic', 'https://api.anthropic.com', 'sk-a']]],

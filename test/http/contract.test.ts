@@ -284,6 +284,8 @@ describe('endpoints', () => {
       '/openai/deployments/a/images/edits',
       'It is at /v1/images/edits: write /v1 for /openai/deployments/a in the base URL.',
     ],
+    ['/proxy/v1/models', 'It is at /v1/models: leave /proxy out of the base URL.'],
+    ['/proxy/models', 'GET /v1 lists the endpoints.'],
     ['/v1/completions', 'Did you mean /v1/chat/completions?'],
     ['/v1/embedding', 'Did you mean /v1/embeddings?'],
     ['/v1/threads/t/messages', 'GET /v1 lists the endpoints.'],

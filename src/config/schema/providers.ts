@@ -76,12 +76,14 @@ export const Account = Type.Object(
         description:
           "Where the provider answers, or env:NAME. For the messages wire without /v1, for the others ending in /v1; {model} in it stands for the model. By default the preset's; without either the account is not used",
         secret: true,
+        also: ['api_base', 'url', 'endpoint'],
         allowed: 'an http or https URL, or env:NAME',
       }),
     ),
     credential: Type.Optional(
       secret(
         "What the provider is shown: env:NAME, file:PATH (relative to this file) or the secret itself. By default what the preset's variable holds",
+        ['api_key', 'key', 'token'],
       ),
     ),
     weight: Type.Optional(
