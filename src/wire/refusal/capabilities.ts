@@ -11,7 +11,7 @@ import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
 import { settingsIn } from './settings.ts'
-import { isForcedChoice } from './wishes.ts'
+import { isForcedChoice, isLongId } from './wishes.ts'
 
 /** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
 type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string; ofSettings?: true }
@@ -122,9 +122,6 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   })
 }
 
-/** Nine letters and digits. */
-const SHORT_ID = /^[a-zA-Z0-9]{9}$/
-
 /** More answers than one, or how many. */
 const SEVERAL =
   /\bcandidates\b|\bn value\b|'n'|\bn [=>]|\b(?:multiple|several|one|single|number of) (?:completion )?(?:choices?|completions?)\b/i
@@ -156,7 +153,17 @@ const isOfAnother = (said: string): boolean =>
 const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
 
+/** What a server has sealed of its thoughts, or signed, as a turn of the conversation holds it. */
+const SEALED = ['reasoning_details', 'thinking_blocks', 'thinking'].map((name) => `messages.*.${name}`)
+
 const CAPABILITIES: Capability[] = [
+  {
+    called: /\b(?:signatures?|encrypted|sealed|thoughts?)\b/i,
+    asked: ({ wire, sent }) =>
+      wire === 'messages'
+        ? undefined
+        : at(first(sent, ...SEALED, 'input.*.encrypted_content'), { remedy: 'no-reasoning' }),
+  },
   {
     // Models that think want a thought in each of their turns, or in those with calls; what is not known is told by a code.
     called: /\breasoning_content\b/,
@@ -194,12 +201,7 @@ const CAPABILITIES: Capability[] = [
     called: /\b(?:tool|function)?[ _]?(?:call|use)?[ _]?ids?\b/i,
     unless: /\blength\b|\blong\b|\bpattern\b|\balphanumeric\b|\bcharacters\b|\ba-z\b|\bformat\b/i,
     asked: ({ wire, sent }) =>
-      wire === 'chat-completions'
-        ? at(
-            callIdIn(wire, sent, (id) => !SHORT_ID.test(id)),
-            { remedy: 'short-call-ids' },
-          )
-        : undefined,
+      wire === 'chat-completions' ? at(callIdIn(wire, sent, isLongId), { remedy: 'short-call-ids' }) : undefined,
   },
   {
     // Of a conversation in which the model has made several at once.
@@ -299,7 +301,7 @@ const CAPABILITIES: Capability[] = [
         : undefined,
   },
   {
-    called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b`, 'i'),
+    called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b|\\bschemas?\\b`, 'i'),
     asked: ({ wire, sent }) => {
       const tools = toolsIn(sent)
       if (tools !== undefined) return at(tools)

@@ -2,7 +2,7 @@
 // in the body. The words around the name decide only where the name alone does not.
 
 import type { Remedy } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Effort } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
@@ -45,8 +45,10 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const isSure = place !== undefined || (isApt && lacking.ofSettings !== true)
   const plain = isSure ? undefined : names.refusedBy('plain')
   if (plain !== undefined) return plain
-  const pictures = isSure && !place?.some((step) => PICTURES.has(step)) ? undefined : picturesIn(sent, error)
-  return pictures === undefined || (isSure && pictures.pictures === 'wrong') ? told : pictures
+  const isItsOwn = isOfPicture(sent, place ?? [])
+  const pictures =
+    isSure && !isItsOwn && !place?.some((step) => PICTURES.has(step)) ? undefined : picturesIn(sent, error)
+  return pictures === undefined || (isSure && !isItsOwn && pictures.pictures === 'wrong') ? told : pictures
 }
 
 /** Whether a refusal says of something that it is not known, or not to be had. */
@@ -118,6 +120,10 @@ export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?
   const { span, ...told } = lacking
   return isQuotedFrom(promptIn(sent), aroundIn(text, span.at, span.length)) ? {} : told
 }
+
+/** Whether a place is the source of a picture of the messages wire, or within it: without the picture nothing is left of that. */
+const isOfPicture = (sent: JsonObject, place: Place): boolean =>
+  place.some((step, at) => step === 'source' && PICTURES.has(asObject(valueAt(sent, place.slice(0, at))).type))
 
 /** Whether what a sentence says no to is what the refusal names. Of the conversation many name a turn, or the whole. */
 const isAbout = (named: Place | undefined, lacking: Place): boolean =>

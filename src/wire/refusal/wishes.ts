@@ -43,6 +43,8 @@ const isAdaptive = (value: Json): boolean => asObject(value).type === 'adaptive'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
 const isNull = (value: Json): boolean => value === null
+/** Whether an id of a call is of another form than nine letters and digits, which every server takes. */
+export const isLongId = (id: Json): boolean => typeof id === 'string' && !/^[a-zA-Z0-9]{9}$/.test(id)
 
 /** One that is forced, or forbidden, is no setting. */
 const LEFT_TO_IT: Wish = { path: 'tool_choice', when: isAuto, named: ['tool_choice=auto'] }
@@ -88,6 +90,9 @@ const CHAT: Wish[] = [
   LEFT_TO_IT,
   { path: 'tools.*', remedy: 'functions-only', when: isNoFunction, called: ['function', 'type'] },
   { path: 'messages.*.content', remedy: 'no-null-content', when: isNull },
+  ...['messages.*.tool_call_id', 'messages.*.tool_calls.*.id'].map(
+    (path): Wish => ({ path, remedy: 'short-call-ids', when: isLongId }),
+  ),
   ...leftOut(
     'tools.*.function.strict',
     'response_format.json_schema.strict',

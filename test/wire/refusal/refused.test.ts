@@ -191,6 +191,45 @@ test.each<[string, ChatWire, JsonObject, JsonObject, string | undefined, string[
     'no-null-content',
   ],
   ['a tool by its index', 'chat-completions', AGENT, said('tools[1].type: unsupported'), 'functions-only'],
+  ...[
+    'messages.2.tool_call_id 太短',
+    'messages[2].tool_call_id: 形式が違います',
+    '$.messages[1].tool_calls[0].id trop court',
+  ].map((message): [string, ChatWire, JsonObject, JsonObject, string] => [
+    `a call’s id by its place (${message})`,
+    'chat-completions',
+    AGENT,
+    said(message),
+    'short-call-ids',
+  ]),
+  ...['reasoning_details', 'thinking_blocks'].map((name): [string, ChatWire, JsonObject, JsonObject, string] => [
+    `what another server has signed, in ${name}`,
+    'chat-completions',
+    {
+      ...AGENT,
+      messages: [{ role: 'assistant', content: 'Hm.', [name]: [{ type: 'x', data: 'y' }] }, AGENT.messages[0] ?? null],
+    },
+    {
+      error: {
+        message: 'Provider returned error',
+        metadata: { raw: '{"error":{"message":"Corrupted signature: not valid here"}}' },
+      },
+    },
+    'no-reasoning',
+  ]),
+  [
+    'a thought sealed elsewhere',
+    'responses',
+    {
+      model: 'm',
+      input: [
+        { type: 'reasoning', summary: [], encrypted_content: 'gA' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+    said('The encrypted thoughts cannot be read and are not supported here'),
+    'no-reasoning',
+  ],
   [
     'a tool by what it lacks',
     'chat-completions',
@@ -328,6 +367,23 @@ test.each<[string, JsonObject, JsonObject, string | undefined]>([
   const refused = refusedIn('chat-completions', sent, error)
   expect(refused.remedy).toBeUndefined()
   expect(refused.place?.join('.')).toBe(place)
+})
+
+test.each<[string, JsonObject]>([
+  ['messages.0.content.0.image.source.base64.data: Bytes do not match the declared media type of the image', {}],
+  ['messages.0.content.0.source.data: the image is no valid base64', {}],
+  ['The image has a format that is none of ours', { param: 'messages.0.content.0.source.media_type' }],
+])('a picture is told as one where its own source is named: %s', (message, more) => {
+  const source = { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }
+  const sent = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image', source }] }] }
+  expect(refusedIn('messages', sent, said(message, more)).pictures).toBe('wrong')
+})
+
+test('a schema that is refused without a name is told as one of the tools', () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+  const sent = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools }
+  const refused = refusedIn('chat-completions', sent, said('Self-referring JSON schemas are not supported yet'))
+  expect(refused).toEqual({ place: ['tools'] })
 })
 
 test('a name in a text that the client sent, and that the refusal quotes, names no member', () => {
