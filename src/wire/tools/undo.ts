@@ -60,7 +60,15 @@ const textIn = (value: unknown): string | undefined => {
   const { input, ...others } = value
   if (typeof input === 'string') return input
   const [only = '', ...more] = Object.values(others)
-  return input === undefined && more.length === 0 && typeof only === 'string' ? only : undefined
+  if (input !== undefined || more.length > 0) return undefined
+  return typeof only === 'string' ? only : argumentIn(only)
+}
+
+/** Of a command line, as models write it that take the tool for a program: its one argument is told by its lines. */
+const argumentIn = (line: unknown): string | undefined => {
+  const [name, text, ...more] = Array.isArray(line) ? line : []
+  const isLine = more.length === 0 && typeof name === 'string' && /^\S+$/.test(name)
+  return isLine && typeof text === 'string' && text.includes('\n') ? text : undefined
 }
 
 /** The same for complete arguments. */
