@@ -247,7 +247,8 @@ const isAnsweredAsAsked = (outline: JsonObject, quirks: Quirks): boolean =>
   quirks.looseAnswers !== true && !needsStopping(outline, quirks)
 
 /** Whether what is asked for is nothing that the target has. */
-const isMissing = ({ codec }: Exchange, target: Target): boolean => codec.isMissing?.(quirksOf(target)) === true
+const isMissing = ({ codec, body }: Exchange, target: Target): boolean =>
+  codec.isMissing?.(quirksOf(target), body.outline) === true
 
 /** Of embeddings: as many texts as vendors take at once, 2,048, of 3,072 numbers each. */
 const MOST_NUMBERS = 8_000_000
@@ -317,7 +318,7 @@ function* answerOf(
   reading: Reading,
 ): Steps<JsonAnswer & { text: string }> {
   const { request: exchange, target, codec, plan } = reading
-  const fault = codec.faultIn(body)
+  const fault = codec.faultIn(body, plan.undo === undefined ? exchange.body.outline : undefined)
   if (fault !== undefined) throw fault
   hearAll(reading, body)
   const read = codec.readUsage(body, target.model.tokensPer)
@@ -415,6 +416,7 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
           images,
           tokensPer: target.model.tokensPer,
           noDone: quirksOf(target).noDone === true,
+          asked: exchange.body.outline,
           cap: plan.cap,
           now: secondsOf(relay.clock),
         })

@@ -160,6 +160,8 @@ export type TapOptions = {
   noDone?: boolean
   /** The output cap that was sent: see `answerEdits`. */
   cap?: number | undefined
+  /** Responses: the body of the request. */
+  asked?: JsonObject
   /** Audio: what the model's seconds count for. */
   tokensPer?: TokensPer
   /** Seconds since the epoch, for a failure before the provider has said anything. */
@@ -188,8 +190,8 @@ export type PassCodec = {
   wire: Wire
   /** What is asked of it. Absent: what its name stands for. */
   operation?: Operation
-  /** Whether a provider has no such thing: what is asked is then made by an answer of its wire. */
-  isMissing?(quirks: Quirks): boolean
+  /** Whether a provider has no such thing as the body asks for: it is then made by an answer of its wire. */
+  isMissing?(quirks: Quirks, body: JsonObject): boolean
   /** Whether its answer is made of the whole conversation, with what its request refers to. */
   ofWholeConversation?: true
   /** Whether its requests may come as forms too, with files. */
@@ -229,8 +231,11 @@ export type PassCodec = {
    * for; the others are left out.
    */
   otherForm?: { frames(body: JsonObject, most: number): Frame[]; answer(frames: readonly Frame[]): JsonObject }
-  /** The error of a body received in place of an answer: the failure it reports, or that it is malformed. */
-  faultIn(body: JsonObject): GatewayError | undefined
+  /**
+   * The error of a body received in place of an answer: the failure it reports, or that it is malformed. `asked`: the body of
+   * the request, where the answer passes.
+   */
+  faultIn(body: JsonObject, asked?: JsonObject): GatewayError | undefined
   /** Usage of a whole answer, and the provider's own usage object. */
   readUsage(body: JsonObject, per?: TokensPer): { usage: Usage; raw: JsonObject } | undefined
   /**

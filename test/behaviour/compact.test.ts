@@ -190,6 +190,65 @@ describe('with a server of one’s own', () => {
     },
   )
 
+  const event = (type: string, more: JsonObject): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+  const streamed = (item: JsonObject): string[] => [
+    event('response.created', { response: { id: 'resp_9', created_at: 5, status: 'in_progress', output: [] } }),
+    event('response.output_item.added', { output_index: 0, item: { ...item, content: [] } }),
+    ...(item.type === 'message'
+      ? [
+          event('response.output_text.delta', {
+            item_id: item.id ?? '',
+            output_index: 0,
+            content_index: 0,
+            delta: 'Four swans.',
+          }),
+        ]
+      : []),
+    event('response.output_item.done', { output_index: 0, item }),
+    event('response.completed', { response: { ...(JSON.parse(answered('')) as JsonObject), output: [item] } }),
+  ]
+  const triggered = { model: 'vendorB-5.5', store: false, input: [...HISTORY, { type: 'compaction_trigger' }] }
+  const itemsOf = (text: string): JsonObject[] =>
+    [...text.matchAll(/^data: (.*)$/gm)]
+      .map(([, data = '']) => JSON.parse(data) as JsonObject)
+      .filter(({ type }) => type === 'response.output_item.done')
+      .map(({ item }) => item as JsonObject)
+
+  test.each([false, true])(
+    'that answers the conversation in place of a trigger is asked for a summary, and only that from then on (stream: %p)',
+    async (stream) => {
+      await start(({ text }) => ({
+        ...(stream && { headers: { 'content-type': 'text/event-stream' } }),
+        steps: stream
+          ? streamed(said('Four swans.'))
+          : [answered(text.includes('Write that summary') ? 'Four swans.' : 'Hello!')],
+      }))
+      for (const tries of [2, 1]) {
+        const from = provider.requests.length
+        const response = await gateway.post('/v1/responses', { ...triggered, stream })
+        const text = await response.text()
+        const output = stream ? itemsOf(text) : (JSON.parse(text) as Compacted).output
+        expect([response.status, output.map(({ type }) => type)]).toEqual([200, ['compaction']])
+        expect(text).not.toContain('swans')
+        expect(provider.requests.length - from).toBe(tries)
+      }
+      // What asks for none goes on as it came.
+      const plain = await gateway.post('/v1/responses', { ...triggered, stream, input: HISTORY })
+      expect(await plain.text()).toContain(stream ? 'swans' : 'Hello!')
+    },
+  )
+
+  test.each(['compaction', 'compaction_summary'])('that makes a %s itself is passed on, all of it', async (type) => {
+    const item = { type, id: 'cmp_1', encrypted_content: 'sealed' }
+    const events = streamed(item)
+    await start(() => ({ headers: { 'content-type': 'text/event-stream' }, steps: events }))
+    const text = await (await gateway.post('/v1/responses', { ...triggered, stream: true })).text()
+    expect(text.match(/^event: .*$/gm)).toEqual(events.join('').match(/^event: .*$/gm))
+    expect(itemsOf(text)).toEqual([item])
+    expect(provider.requests).toHaveLength(1)
+  })
+
   test.each<[string, string, number, string]>([
     ['no text', answered(''), 502, 'upstream_error'],
     ['nothing', answered('', { output: [] }), 502, 'upstream_error'],

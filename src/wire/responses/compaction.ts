@@ -1,9 +1,11 @@
 // Compaction of a conversation for providers without their own: an agent ends its input with a trigger and expects one
 // item that replaces everything before it. The model is asked for a summary, which the item carries.
 
+import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, UserPart } from '../../ir/part.ts'
+import { providerError } from '../refusal/failure.ts'
 import { SEAL_PREFIX } from '../seal.ts'
 import { summaryText } from '../turns/summary.ts'
 import { bareId } from './names.ts'
@@ -21,6 +23,13 @@ export const isTrigger = (item: Json | undefined): boolean => isObject(item) && 
 
 /** Whether the answer must be one compaction item: the last item is a trigger. */
 export const asksCompaction = (body: JsonObject): boolean => isTrigger(asList(body.input).at(-1))
+
+/** Of an answer to such a request by a server that does not know the trigger and answers the conversation. */
+export const withoutCompaction = (): GatewayError => providerError('invalid', { provider: {}, remedy: 'no-compact' })
+
+/** Under either of its vendor's names. */
+export const isCompaction = (item: Json | undefined): boolean =>
+  isObject(item) && (item.type === 'compaction' || item.type === 'compaction_summary')
 
 export const instruction = (): UserPart => ({ type: 'text', text: INSTRUCTION })
 

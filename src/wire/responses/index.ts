@@ -1,10 +1,11 @@
 // The responses wire: its codec, for the clients and for the providers that speak it.
 
 import { envelope } from '../../errors.ts'
+import { asList } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
 import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
-import { asksCompaction } from './compaction.ts'
+import { asksCompaction, isCompaction, withoutCompaction } from './compaction.ts'
 import { counting } from './counting.ts'
 import { cutEdits } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
@@ -28,13 +29,18 @@ export const responses: ChatCodec = {
   encodeRequest,
   encodeInSteps,
   needsText: asksCompaction,
+  isMissing: ({ noCompact }, body) => noCompact === true && asksCompaction(body),
   decodeResponse,
   encodeResponse,
   decodeEvents,
   encodeEvents,
   decodeError,
   encodeError: (error, requestId) => ({ ...envelope(error), request_id: requestId }),
-  faultIn: (body) => (isBegun(body) ? undefined : faultOf(body, 'output', decodeError)),
+  faultIn: (body, asked) => {
+    if (isBegun(body)) return undefined
+    const lacks = asked !== undefined && asksCompaction(asked) && !asList(body.output).some(isCompaction)
+    return faultOf(body, 'output', decodeError) ?? (lacks ? withoutCompaction() : undefined)
+  },
   readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   tap,
   answerEdits: cutEdits,

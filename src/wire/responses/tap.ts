@@ -7,6 +7,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
+import { asksCompaction, isCompaction, withoutCompaction } from './compaction.ts'
 import { cutEdits } from './cut.ts'
 import { ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
@@ -20,6 +21,8 @@ export const tap = (options: TapOptions): Tap => {
   let created = false
   let hasItems = false
   let identity: { id: string; createdAt: number } | undefined
+  /** Where a compaction is asked for, all before it: an answer without one is none, and its client is told nothing of it. */
+  let held: string[] | undefined = options.asked !== undefined && asksCompaction(options.asked) ? [] : undefined
 
   /** An event that contains the whole response. */
   const whole = (event: string, text: string, { response }: JsonObject): string => {
@@ -43,6 +46,8 @@ export const tap = (options: TapOptions): Tap => {
       noted.complete = usage !== undefined
       return noted.failed(decodeError(200, response))
     }
+    if (hasEnded && held !== undefined && !asList(response.output).some(isCompaction))
+      return noted.failed(withoutCompaction())
     if (hasEnded) {
       noted.state = 'done'
       noted.begun = true
@@ -55,6 +60,15 @@ export const tap = (options: TapOptions): Tap => {
     if (cuts.length === 0) return writeFrame({ event, data: splice(text, edits) })
     const cut = 'response.incomplete'
     return writeFrame({ event: cut, data: splice(text, [...edits, { path: ['type'], value: JSON.stringify(cut) }]) })
+  }
+
+  const heldBack = (passed: string, { item }: JsonObject): string => {
+    if (held === undefined || noted.state === 'failed') return passed
+    held.push(passed)
+    if (noted.state === 'open' && !(isObject(item) && isCompaction(item))) return ''
+    const all = held.join('')
+    held = undefined
+    return all
   }
 
   const see = (frame: Frame): string => {
@@ -78,7 +92,7 @@ export const tap = (options: TapOptions): Tap => {
     if (!isWhole) noted.output.add(textOf(data.delta))
     // A failure is not passed on: its number goes to the event that stands for it.
     if (passed !== '' && typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
-    return passed
+    return heldBack(passed, data)
   }
 
   return Object.assign(noted, {
@@ -89,7 +103,7 @@ export const tap = (options: TapOptions): Tap => {
         createdAt: identity?.createdAt ?? options.now,
         model: options.model,
         sequence,
-        started: identity !== undefined,
+        started: identity !== undefined && held === undefined,
       })) satisfies Tap['fail'],
   })
 }
