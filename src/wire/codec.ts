@@ -158,6 +158,8 @@ export type TapOptions = {
   images?: number
   /** Chat: the provider's quirk of that name. */
   noDone?: boolean
+  /** Chat: likewise. */
+  callsAsStop?: boolean
   /** The output cap that was sent: see `answerEdits`. */
   cap?: number | undefined
   /** Responses: the body of the request. */

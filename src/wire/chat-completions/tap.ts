@@ -97,9 +97,10 @@ export const tap = (options: TapOptions): Tap => {
       if (typeof reason === 'string' && reason !== '') {
         hasFinishReason = noted.begun = true
         open.delete(choice.index)
-        // Its client would run half a call.
-        if (COMPLETE.has(reason) && calls.breakOff(choice.index))
-          cut.push({ path: ['choices', at, 'finish_reason'], value: '"length"' })
+        // Its client would run half a call, or none.
+        const ending = COMPLETE.has(reason) ? calls.endingOf(choice.index) : undefined
+        if (ending === 'length' || (ending === 'tool_calls' && reason === 'stop' && options.callsAsStop))
+          cut.push({ path: ['choices', at, 'finish_reason'], value: `"${ending}"` })
       } else open.add(choice.index)
       if (isObject(choice.usage)) report(choice.usage)
       hasInnerUsage ||= choice.usage !== undefined
@@ -143,6 +144,8 @@ const MOST_CALLS = 1_000
 /** The arguments of functions that are being written, told closed or not without keeping them. Of free text it cannot be told. */
 const openArguments = () => {
   const written = new Map<string, { choice: Json | undefined; nesting: JsonNesting; closed: boolean }>()
+  /** The choices that call. */
+  const calling = new Set<Json | undefined>()
   const add = (choice: Json | undefined, call: Json | undefined, text: string): void => {
     if (text === '') return
     const name = `${choice ?? 0} ${call ?? ''}`
@@ -155,11 +158,15 @@ const openArguments = () => {
     see: (choice: Json | undefined, delta: JsonObject): void => {
       if (isObject(delta.function_call)) add(choice, 'legacy', inputText(delta.function_call.arguments))
       if (!delta.tool_calls) return
+      if (calling.size < MOST_CALLS) calling.add(choice)
       for (const call of callsIn(delta))
         if (isObject(call.function)) add(choice, call.index, inputText(call.function.arguments))
     },
-    breakOff: (choice: Json | undefined): boolean =>
-      written.size > 0 && [...written.values()].some((one) => one.choice === choice && !one.closed),
+    /** The reason that is due for a choice with calls. */
+    endingOf: (choice: Json | undefined): 'length' | 'tool_calls' | undefined => {
+      for (const one of written.values()) if (one.choice === choice && !one.closed) return 'length'
+      return calling.has(choice) ? 'tool_calls' : undefined
+    },
   }
 }
 

@@ -112,3 +112,24 @@ describe('the end', () => {
     expect(decode(frames).at(-1)?.type).toBe(state === 'done' ? 'finish' : 'error')
   })
 })
+
+describe('the reason of a stream with calls', () => {
+  const named = call(0, { name: 'look', arguments: '' })
+  const written = call(0, { arguments: '{"at":"gate"}' })
+  const reasonsOf = (callsAsStop: boolean, frames: { data: string }[]): unknown[] => {
+    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, callsAsStop })
+    return frames
+      .map((frame) => tap.see(frame).slice('data: '.length))
+      .filter((data) => data.startsWith('{'))
+      .flatMap((data) => JSON.parse(data).choices[0].finish_reason ?? [])
+  }
+  test.each<[string, boolean, { data: string }[], string]>([
+    ['is that of calls where its server says stop', true, [named, written, stop()], 'tool_calls'],
+    ['is that of calls without arguments, too', true, [named, stop()], 'tool_calls'],
+    ['stays as it is of others', false, [named, written, stop()], 'stop'],
+    ['stays as it is without calls', true, [delta({ content: 'Hi' }), stop()], 'stop'],
+    ['is that of half a call', true, [named, call(0, { arguments: '{"at":' }), stop()], 'length'],
+  ])('%s', (_, callsAsStop, frames, due) => {
+    expect(reasonsOf(callsAsStop, [...frames, DONE])).toEqual([due])
+  })
+})
