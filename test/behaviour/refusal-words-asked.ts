@@ -162,6 +162,8 @@ const ASKED = {
       ],
     }),
   'tools in a stream': (wire) => ({ ...toolsOn(wire), stream: true }),
+  'schema in a stream': (wire) => ({ ...formOn(wire, PLACE), stream: true }),
+  'choice without tools': () => ({ tool_choice: 'none' }),
   unthinking: (wire) => (wire === 'responses' ? { reasoning: { effort: 'none' } } : { thinking: { type: 'disabled' } }),
   'calls at once': (wire) => ({
     ...toolsOn(wire),
@@ -238,6 +240,8 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   streams: ({ stream }) => stream === true,
   whole: ({ stream }) => stream !== true,
   'tools in a stream': ({ stream }) => stream === true,
+  'schema in a stream': (sent) => sent.stream === true && formIn(sent) !== null,
+  'choice without tools': ({ tool_choice: choice }) => choice !== undefined,
   unthinking: (sent) =>
     sent.reasoning_effort === 'none' ||
     asObject(sent.reasoning).effort === 'none' ||

@@ -2755,6 +2755,49 @@ const FORMED: Row[] = [
     { header: { code: 10013, message: 'The input contains sensitive content' } },
     'policy',
   ],
+  ['AX', CHAT, 'tools in a stream', 400, openai('Tool calls do not presently support streaming here'), 'answered'],
+  ['AY', CHAT, 'schema in a stream', 400, openai('`response_format` is not supported with streaming'), 'answered'],
+  [
+    'AZ',
+    'responses',
+    'schema in a stream',
+    422,
+    { detail: 'text.format: unsupported for streamed answers' },
+    'answered',
+  ],
+  ['BA', CHAT, 'whole', 400, { message: 'Deep thinking cannot be had where `stream=False`.' }, 'answered'],
+  ['BB', M2C, 'whole', 400, { message: 'thinking 参数只能用于流式调用' }, 'answered'],
+  ['BC', CHAT, 'streams', 400, { message: '该部署不支持流式响应' }, 'answered'],
+  ['BD', R2C, 'whole', 422, { message: '非ストリーミングでは利用できません' }, 'answered'],
+  ['BE', CHAT, 'choice without tools', 400, openai('`tool_choice` wants `tools` beside it'), 'told tool_choice'],
+  [
+    'BF',
+    CHAT,
+    'choice without tools',
+    400,
+    oldVllm(
+      "[{'type': 'value_error', 'loc': ('body',), 'msg': 'Value error, With `tool_choice` there must be `tools`.', 'input': {'model': 'x', 'tool_choice': 'none'}, 'ctx': {'error': ValueError('With `tool_choice` there must be `tools`.')}}]",
+    ),
+    'told tool_choice',
+  ],
+  ...[
+    "unknown variant 'system', expected one of 'user', 'assistant'",
+    'messages[3]: system is no role here, only user and assistant are',
+    'Only the roles user and assistant may appear in messages.',
+    'messages 中不支持 system 角色',
+  ].flatMap((words): Row[] => [
+    ['BG', C2M, 'system within', 400, anthropic(words), 'answered'],
+    ['BG', ['messages', 'responses'], 'system within', 422, { error: words }, 'answered'],
+    // Claude Code speaks as the user where it reads these words.
+    [
+      'BG',
+      'messages',
+      'system within',
+      400,
+      anthropic(words),
+      'says Unexpected role "system" as an input message role',
+    ],
+  ]),
 ]
 
 export const ROWS: readonly Row[] = [

@@ -141,16 +141,11 @@ const BETA_MEMBERS =
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 
-/** A model that takes no system message within the conversation, in the words of several servers. */
-const NO_SYSTEM_TURN =
-  /Unexpected role "system"|messages\.\d+\.role: (?:Input should be 'user' or 'assistant'|Invalid (?:discriminator|enum) value\. Expected 'user')|message role must be user or assistant|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system|role .?system.? (?:messages? )?(?:is|are) not supported|text-only role .?system.? messages require|top-level .?system.? parameter for the initial system prompt/
 /** One that takes it, in another place. */
 const MISPLACED_SYSTEM_TURN = /(?:^|\s)(?:messages\.(\d{1,6}): )?role .?system.? must (?:precede an|follow a)/
 
 /** Claude Code speaks as the user where it reads these words, of which it wants all. */
 const systemTurnRefused = (message: string): string | undefined => {
-  if (NO_SYSTEM_TURN.test(message))
-    return 'Unexpected role "system" as an input message role. This model takes instructions only in the top-level `system` member.'
   const misplaced = MISPLACED_SYSTEM_TURN.exec(message)
   if (misplaced === null) return undefined
   const path = misplaced[1] === undefined ? 'messages' : `messages.${misplaced[1]}`

@@ -11,7 +11,7 @@ import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
 import { settingsIn } from './settings.ts'
-import { isForcedChoice, isLongId } from './wishes.ts'
+import { isForcedChoice, isLongId, NO_SYSTEM_TURN } from './wishes.ts'
 
 /** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
 type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string; ofSettings?: true }
@@ -109,12 +109,16 @@ const ROLES = new Map<Json | undefined, Remedy>([
 const roleFor = (sent: JsonObject, place: Place = []): Remedy | undefined =>
   place[0] === 'input' ? ROLES.get(asObject(valueAt(sent, place)).role) : undefined
 
+/** On the messages wire. */
+const NO_SYSTEM_WITHIN = { remedy: 'no-mid-system', advice: NO_SYSTEM_TURN } as const
+
 const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   const found = disordersIn(wire, sent)
   const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
   const kind = kinds.find((one) => found.has(one))
   if (kind === undefined) return undefined
   if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
+  if (kind === 'system' && wire === 'messages') return at(found.get(kind), NO_SYSTEM_WITHIN)
   const remedy = wire === 'chat-completions' ? ORDER[kind] : roleFor(sent, found.get(kind))
   return at(found.get(kind), {
     ...(remedy && { remedy }),
@@ -146,12 +150,13 @@ const fileIn = (sent: JsonObject): Place | undefined =>
     .find((place) => FILES.has(asObject(valueAt(sent, place)).type))
 
 const NO_STREAM =
-  /n[o’']t (?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
+  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
 /** A sentence of another language, which has no word for a stream that broke. */
 const isOfAnother = (said: string): boolean =>
   !isEnglish(said) && !/\b(?:error|reset|closed|aborted|failed|broken|interrupted)\b/i.test(said)
-const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream/i
-const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b/i
+const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream|\bstream\W{1,3}false\b/i
+/** What languages call one. */
+const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b|流式|串流|ストリーム|ストリーミング|스트리밍/i
 
 /** What a server has sealed of its thoughts, or signed, as a turn of the conversation holds it. */
 const SEALED = ['reasoning_details', 'thinking_blocks', 'thinking'].map((name) => `messages.*.${name}`)
@@ -225,6 +230,7 @@ const CAPABILITIES: Capability[] = [
     asked: ({ wire, sent }) => {
       const found = disordersIn(wire, sent)
       const place = found.get('system') ?? found.get('opens')
+      if (found.has('system') && wire === 'messages') return at(place, NO_SYSTEM_WITHIN)
       const inOrder = found.has('system') ? 'no-mid-system' : 'no-system'
       const remedy = wire === 'chat-completions' ? inOrder : roleFor(sent, place)
       return at(place, remedy && { remedy })
@@ -280,8 +286,11 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called: /\btool[ _]?choice\b/i,
-    asked: ({ sent }) =>
-      isForcedChoice(sent.tool_choice) ? at(['tool_choice'], { remedy: 'no-forced-tools' }) : undefined,
+    asked: ({ sent }) => {
+      if (toolsIn(sent) === undefined)
+        return at(first(sent, 'tool_choice'), { advice: 'Define tools, or leave it out.' })
+      return isForcedChoice(sent.tool_choice) ? at(['tool_choice'], { remedy: 'no-forced-tools' }) : undefined
+    },
   },
   {
     // Before the tools that are not to be had in a stream: what is broken in one is no fault of its request.

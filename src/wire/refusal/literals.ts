@@ -52,14 +52,21 @@ export const endOf = (
   return text.length
 }
 
-const TOKEN = new RegExp(`${QUOTED}|,\\s*(?=[)\\]}])|[()]|\\b(?:None|True|False)\\b`, 'g')
+const TOKEN = new RegExp(
+  `${QUOTED}|,\\s*(?=[)\\]}])|:\\s*(?=[,)\\]}])|\\b[A-Z]\\w{0,63}(?=\\()|[()]|\\b(?:None|True|False)\\b`,
+  'g',
+)
 const IN_JSON: { [token: string]: string } = { '(': '[', ')': ']', None: 'null', True: 'true', False: 'false' }
 
-/** A literal of Python's as JSON has it; whatever it is, JSON decides whether that is any. */
+/**
+ * A literal of Python's as JSON has it, an object of a class as a list, and nothing where an echo was; whatever it is, JSON
+ * decides whether that is any.
+ */
 const asJson = (literal: string): string =>
   literal.replace(TOKEN, (token) => {
     if (token.startsWith(',')) return ''
+    if (token.startsWith(':')) return ':null'
     if (token.startsWith('"')) return token
-    if (!token.startsWith("'")) return IN_JSON[token] ?? token
+    if (!token.startsWith("'")) return IN_JSON[token] ?? ''
     return JSON.stringify(token.slice(1, -1).replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char)))
   })

@@ -33,7 +33,7 @@ type Hit = { wish: Wish; place: Place }
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
   const names = namesOf(wire, sent, error)
-  const refused = firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
+  const refused = streamIn(sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
   if (refused !== undefined) return refused
   const place = names.told()
   const lacking = lacksIn(wire, sent, error, place)
@@ -50,6 +50,18 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
     isSure && !isItsOwn && !place?.some((step) => PICTURES.has(step)) ? undefined : picturesIn(sent, error)
   return pictures === undefined || (isSure && !isItsOwn && pictures.pictures === 'wrong') ? told : pictures
 }
+
+/** Whatever else it names: what is not to be had in a stream is so without one. */
+const streamIn = (sent: JsonObject, error: unknown): Refused | undefined => {
+  if (sent.stream !== true) return undefined
+  const { text } = saidIn(error, sent)
+  const found = NOT_IN_STREAM.exec(text)
+  const isSaid = found !== null && !isQuotedFrom(promptIn(sent), aroundIn(text, found.index, found[0].length))
+  return isSaid ? { remedy: 'not-streamed', place: ['stream'] } : undefined
+}
+
+const NOT_IN_STREAM =
+  /(?:n[o’']t (?:\w{1,12}ly )?support(?:ed)?|n[o’']t (?:available|allowed)|\bunsupported)\W{1,3}(?:(?:by|with|in|for|when|while|during) )?(?:the )?stream(?:s|ed|ing)?\b/i
 
 /** Whether a refusal says of something that it is not known, or not to be had. */
 export const deniesIn = (error: unknown, sent: JsonObject): boolean => DENIED.test(saidIn(error, sent).text)
@@ -269,7 +281,8 @@ const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refuse
   if (wish.remedy === 'other-effort') return { ...effortsFor(text, valueAt(sent, place), isUnknown, wish), place }
   if (wish.remedy === 'output-by-tool' && SCHEMA_AT_FAULT.test(text)) return { place }
   if (wish.remedy === 'output-by-tool' && isBesideTools(sent, text)) return { remedy: 'output-or-tools', place }
-  if (wish.remedy !== undefined) return { remedy: wish.remedy, named: wish.named ?? [], place }
+  const { remedy, advice } = wish
+  if (remedy !== undefined) return { remedy, named: wish.named ?? [], place, ...(advice && { advice }) }
   const left = hits.filter((hit) => hit.wish.remedy === undefined)
   // What is out of a range is the client's own affair, and so is the rest.
   if (typeof valueAt(sent, place) === 'number' && RANGE.test(text)) return { place }

@@ -11,7 +11,7 @@ import { type Place, valueAt } from './member-path.ts'
  * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
  * value, and what holds it, are such as the remedy is for. `form`: what is refused is the value, and with words that say that the member itself
  * is unknown it is left out. `whole`: only where it is named itself, and no part of it. `called`: what refusals name in its place,
- * such as a part that it lacks.
+ * such as a part that it lacks. `advice`: for its client, where no remedy helps.
  */
 export type Wish = {
   path: string
@@ -21,6 +21,7 @@ export type Wish = {
   form?: true
   whole?: true
   called?: readonly string[]
+  advice?: string
 }
 
 /** Whether what stands there is what the wish is for. */
@@ -144,10 +145,15 @@ const MARKS = [
   'messages.*.content.*.content.*.cache_control',
 ]
 
+/** Claude Code speaks as the user where it reads these words, of which it wants all. */
+export const NO_SYSTEM_TURN =
+  'Unexpected role "system" as an input message role. This model takes instructions only in the top-level `system` member.'
+
 const MESSAGES: Wish[] = [
   ...STREAMS,
   ...users('metadata.user_id'),
   ...leftOut('metadata', 'service_tier', 'temperature', 'top_p', 'top_k', 'stop_sequences'),
+  { path: 'messages.*.role', remedy: 'no-mid-system', when: (role) => role === 'system', advice: NO_SYSTEM_TURN },
   { path: 'output_config.effort', remedy: 'other-effort' },
   { path: 'output_config.format', remedy: 'output-by-tool' },
   { path: 'thinking.display' },
