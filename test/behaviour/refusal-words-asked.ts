@@ -163,6 +163,7 @@ const ASKED = {
     }),
   'tools in a stream': (wire) => ({ ...toolsOn(wire), stream: true }),
   'schema in a stream': (wire) => ({ ...formOn(wire, PLACE), stream: true }),
+  'cap, whole': () => ({ max_tokens: 32_000 }),
   'choice without tools': () => ({ tool_choice: 'none' }),
   unthinking: (wire) => (wire === 'responses' ? { reasoning: { effort: 'none' } } : { thinking: { type: 'disabled' } }),
   'calls at once': (wire) => ({
@@ -241,6 +242,8 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   whole: ({ stream }) => stream !== true,
   'tools in a stream': ({ stream }) => stream === true,
   'schema in a stream': (sent) => sent.stream === true && formIn(sent) !== null,
+  // A lower cap would be taken, too, and cut the answer.
+  'cap, whole': ({ stream }) => stream !== true,
   'choice without tools': ({ tool_choice: choice }) => choice !== undefined,
   unthinking: (sent) =>
     sent.reasoning_effort === 'none' ||

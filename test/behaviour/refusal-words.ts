@@ -2769,6 +2769,8 @@ const FORMED: Row[] = [
   ['BB', M2C, 'whole', 400, { message: 'thinking 参数只能用于流式调用' }, 'answered'],
   ['BC', CHAT, 'streams', 400, { message: '该部署不支持流式响应' }, 'answered'],
   ['BD', R2C, 'whole', 422, { message: '非ストリーミングでは利用できません' }, 'answered'],
+  ['BH', CHAT, 'cap, whole', 400, openai('A max_tokens above 8192 requires stream=true'), 'answered'],
+  ['BI', CHAT, 'blank', 400, { message: 'The text has to be at least one token long.' }, 'told messages'],
   ['BE', CHAT, 'choice without tools', 400, openai('`tool_choice` wants `tools` beside it'), 'told tool_choice'],
   [
     'BF',

@@ -237,7 +237,8 @@ const CAPABILITIES: Capability[] = [
     },
   },
   {
-    called: /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b/i,
+    called:
+      /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:token|character)/i,
     unless: ANY,
     asked: ({ wire, sent }) => at(blankIn(wire, sent), { advice: 'Leave out what holds no text.' }),
   },

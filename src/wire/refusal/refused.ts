@@ -51,17 +51,21 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   return pictures === undefined || (isSure && !isItsOwn && pictures.pictures === 'wrong') ? told : pictures
 }
 
-/** Whatever else it names: what is not to be had in a stream is so without one. */
+/** Whatever else it names: what is not to be had in a stream is so without one, and the other way round. */
 const streamIn = (sent: JsonObject, error: unknown): Refused | undefined => {
-  if (sent.stream !== true) return undefined
   const { text } = saidIn(error, sent)
-  const found = NOT_IN_STREAM.exec(text)
-  const isSaid = found !== null && !isQuotedFrom(promptIn(sent), aroundIn(text, found.index, found[0].length))
-  return isSaid ? { remedy: 'not-streamed', place: ['stream'] } : undefined
+  const isStreamed = sent.stream === true
+  const found = (isStreamed ? NOT_IN_STREAM : IN_STREAM).exec(text)
+  if (found === null || isQuotedFrom(promptIn(sent), aroundIn(text, found.index, found[0].length))) return undefined
+  return { remedy: isStreamed ? 'not-streamed' : 'streamed', place: ['stream'] }
 }
 
 const NOT_IN_STREAM =
   /(?:n[o’']t (?:\w{1,12}ly )?support(?:ed)?|n[o’']t (?:available|allowed)|\bunsupported)\W{1,3}(?:(?:by|with|in|for|when|while|during) )?(?:the )?stream(?:s|ed|ing)?\b/i
+
+/** Of settings of a stream it is said that they want one. */
+const IN_STREAM =
+  /^(?!.*\bstream_\w).*\b(?:must|requires?|needs?|only|set)\b.{0,40}\bstream\W{1,4}(?:(?:is|be|set|to) ){0,3}true\b/im
 
 /** Whether a refusal says of something that it is not known, or not to be had. */
 export const deniesIn = (error: unknown, sent: JsonObject): boolean => DENIED.test(saidIn(error, sent).text)
