@@ -2,7 +2,18 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { count, disjoint, mergeReport, type Nested, totalTokens, type Usage, withPrompt } from '../../src/ir/usage.ts'
+import {
+  count,
+  disjoint,
+  inKinds,
+  KIND_PARTS,
+  mergeReport,
+  type Nested,
+  sum,
+  totalTokens,
+  type Usage,
+  withPrompt,
+} from '../../src/ir/usage.ts'
 
 const none: Nested = {
   prompt: undefined,
@@ -134,4 +145,55 @@ test.each<[string, Usage, Usage]>([
   ['caches that hold nothing', { cacheRead: 0, cacheWrite: 0 }, { input: 9, cacheRead: 0, cacheWrite: 0 }],
 ])('the estimate of a prompt beside %s', (_, usage, shown) => {
   expect(withPrompt(usage, 9)).toEqual(shown)
+})
+
+test('two reports that are billed together come to what either has and both share', () => {
+  const names = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning', 'audioInput'] as const
+  const told = fc.option(fc.nat(1e6), { nil: undefined })
+  const usage = fc
+    .tuple(...names.map(() => told))
+    .map(
+      (counts): Usage =>
+        Object.fromEntries(names.flatMap((name, at) => (counts[at] === undefined ? [] : [[name, counts[at]]]))),
+    )
+  fc.assert(
+    fc.property(usage, usage, (one, other) => {
+      const both = sum(one, other)
+      for (const name of names) {
+        const due = one[name] === undefined ? other[name] : one[name] + (other[name] ?? 0)
+        expect(both?.[name]).toBe(due as number)
+      }
+      expect(sum(other, one)).toEqual(both)
+      expect([sum(one, undefined), sum(undefined, one)]).toEqual([one, one])
+    }),
+  )
+})
+
+test('what is told of sound and pictures is a part of its class, its cached tokens apart', () => {
+  const tokens = fc.nat(1_000)
+  fc.assert(
+    fc.property(
+      tokens,
+      tokens,
+      tokens,
+      tokens,
+      tokens,
+      tokens,
+      (input, cacheRead, output, ofPrompt, ofCache, ofOutput) => {
+        const usage = { input, cacheRead, output }
+        const inPrompt = { audio_tokens: ofPrompt, cached_tokens_details: { audio_tokens: ofCache } }
+        const told = inKinds(usage, inPrompt, { audio_tokens: ofOutput })
+        const fromCache = Math.min(ofCache, cacheRead)
+        const due = {
+          audioInput: Math.max(0, Math.min(ofPrompt, input + fromCache) - fromCache),
+          audioCacheRead: fromCache,
+          audioOutput: Math.min(ofOutput, output),
+        }
+        for (const [part, whole] of KIND_PARTS) expect(told[part] ?? 0).toBeLessThanOrEqual(told[whole] ?? 0)
+        const isTold = ([, count]: [string, number]): boolean => count > 0
+        expect(told).toEqual({ ...usage, ...Object.fromEntries(Object.entries(due).filter(isTold)) })
+      },
+    ),
+  )
+  expect(inKinds({}, { audio_tokens: 4 }, { image_tokens: 4 })).toEqual({})
 })

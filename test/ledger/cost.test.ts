@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type PicturesMade, picturesOf } from '../../src/ir/pictures.ts'
 import type { Usage } from '../../src/ir/usage.ts'
-import { costMicroUsd, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
+import { costMicroUsd, costOf, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
 
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
@@ -62,16 +62,44 @@ test('a model without a price costs nothing', () => {
   expect(costMicroUsd({ input: 1_000_000 }, undefined)).toBe(0)
 })
 
-test('the cost is the exact sum rounded half up', () => {
+describe('what an exchange costs', () => {
   const tokens = fc.integer({ min: 0, max: 2_000_000 })
-  const millionths = fc.integer({ min: 0, max: 100_000_000 })
-  fc.assert(
-    fc.property(tokens, tokens, millionths, millionths, (input, output, a, b) => {
-      const exact = BigInt(input) * BigInt(a) + BigInt(output) * BigInt(b)
-      const cost = (exact + 500_000n) / 1_000_000n
-      expect(costMicroUsd({ input, output }, price(a / 1e6, b / 1e6))).toBe(Number(cost))
-    }),
-  )
+  const rate = fc.integer({ min: 0, max: 100_000_000 })
+  const rates = fc.record({ input: rate, output: rate, cacheRead: rate, cacheWrite: rate, cacheWrite1h: rate })
+  const classes = { input: tokens, cacheRead: tokens, cacheWrite: tokens, output: tokens, cacheWrite1h: tokens }
+  const usages = fc.record(classes, { requiredKeys: [] })
+
+  type Scaled = { [name in 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h']: number }
+  const perToken = (scaled: Scaled): Scaled => ({
+    ...{ input: scaled.input / 1e6, output: scaled.output / 1e6, cacheRead: scaled.cacheRead / 1e6 },
+    ...{ cacheWrite: scaled.cacheWrite / 1e6, cacheWrite1h: scaled.cacheWrite1h / 1e6 },
+  })
+
+  test('is the exact sum over the classes that are told, by the rates of its length, rounded half up', () => {
+    fc.assert(
+      fc.property(usages, rates, rates, fc.nat(3), (told, short, long, beyond) => {
+        const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = told
+        const hour = Math.min(told.cacheWrite1h ?? 0, cacheWrite)
+        const above = Math.max(0, input + cacheRead + cacheWrite + 1 - beyond)
+        const by = input + cacheRead + cacheWrite > above ? long : short
+        const exact =
+          BigInt(input) * BigInt(by.input) +
+          BigInt(cacheRead) * BigInt(by.cacheRead) +
+          BigInt(cacheWrite - hour) * BigInt(by.cacheWrite) +
+          BigInt(hour) * BigInt(by.cacheWrite1h) +
+          BigInt(output) * BigInt(by.output)
+        const usage = { ...told, ...(told.cacheWrite1h === undefined ? {} : { cacheWrite1h: hour }) }
+        const price = { ...perToken(short), long: { ...perToken(long), above } }
+        const tokens = Number((exact + 500_000n) / 1_000_000n)
+        expect(costMicroUsd(usage, price)).toBe(Math.min(tokens, Number.MAX_SAFE_INTEGER))
+        const calls = { serverTools: { web_search: 3 } }
+        expect(costOf(usage, calls, { ...price, perCall: { web_search: 0.01 } })).toEqual({
+          costMicroUsd: Math.min(tokens + 30_000, Number.MAX_SAFE_INTEGER),
+          feesMicroUsd: 30_000,
+        })
+      }),
+    )
+  })
 })
 
 describe('fees of calls', () => {
@@ -138,6 +166,13 @@ describe('pictures', () => {
   test('that no name fits cost as the dearest', () => {
     const few = { '1024x1024': 0.04, 'hd/1024x1024': 0.08 }
     expect(feesMicroUsd({ pictures: { count: 1, size: '9x9' } }, { ...FREE, perImage: few })).toBe(80_000)
+  })
+
+  test('are reserved for whole, rounded up, and nothing where none are asked for or none has a price', () => {
+    const price = { ...FREE, perImage: { default: 0.000_000_7 } }
+    expect(mostOfPictures({ count: 2 }, [FREE, price])).toBe(2)
+    expect(mostOfPictures({ count: 2 }, [FREE, undefined])).toBe(0)
+    expect(mostOfPictures(undefined, [price])).toBe(0)
   })
 
   test('are never reserved for less than they come to', () => {

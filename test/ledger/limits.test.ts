@@ -95,6 +95,14 @@ describe('requests per minute', () => {
       }),
     ))
 
+  test('let in at once where the limit has been lifted', () => {
+    const { refused } = setUp()
+    for (const rpm of [1, 1, 0]) refused(key({ rpm, tpm: 5 }))
+    expect(refused(key({ rpm: 0, tpm: 5 }))).toBeUndefined()
+    expect(refused(key({ rpm: 2, tpm: 5 }))).toBeUndefined()
+    expect(refused(key({ rpm: 2, tpm: 5 }))).toBe(60_000)
+  })
+
   test('are given back by a refund, once', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 2 })
@@ -171,6 +179,30 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBe(55_000)
     time.now += 55_000
     expect(refused(limited)).toBeUndefined()
+  })
+
+  test('admit exactly while what has settled in the minute before is below the limit, and tell when that is', () => {
+    const step = fc.oneof(fc.record({ settled: fc.integer({ min: 1, max: 5 }) }), fc.record({ wait: fc.nat(30_000) }))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 60 }), (tpm, steps) => {
+        const { time, limits, refused } = setUp()
+        const ticket = limits.enter(key({ tpm }))
+        const settled: { at: number; count: number }[] = []
+        const sumAt = (at: number): number =>
+          settled.filter((one) => one.at > at - WINDOW_MS).reduce((sum, { count }) => sum + count, 0)
+        for (const one of steps) {
+          if ('wait' in one) time.now += one.wait
+          else {
+            ticket.addTokens(one.settled)
+            settled.push({ at: time.now, count: one.settled })
+          }
+          const admits = [time.now, ...settled.map(({ at }) => at + WINDOW_MS)].find(
+            (at) => at >= time.now && sumAt(at) < tpm,
+          )
+          expect(refused(key({ tpm })) ?? 0).toBe((admits ?? Number.NaN) - time.now)
+        }
+      }),
+    )
   })
 
   test('far over the limit give the time until enough of them have expired', () => {
@@ -301,16 +333,17 @@ describe('requests at once', () => {
     expect(limits.headers(limited, 'responses')).toEqual(told('requests', 3, 2, '1m0s'))
   })
 
-  test('as many are active as have not been released, in any order', () =>
+  test('as many are active as have neither been released nor given back, in any order, by default too', () =>
     fc.assert(
-      fc.property(fc.array(fc.nat(9), { maxLength: 60, size: 'max' }), (moves) => {
-        const { limits } = setUp()
-        const limited = key({ concurrency: 4 })
+      fc.property(fc.array(fc.nat(9), { maxLength: 60, size: 'max' }), fc.boolean(), (moves, byDefault) => {
+        const { limits } = setUp(byDefault ? { concurrency: 4 } : {})
+        const limited = key(byDefault ? {} : { concurrency: 4 })
         const inside = new Map<number, ReturnType<typeof limits.enter>>()
         for (const move of moves) {
           const ticket = inside.get(move)
           if (ticket !== undefined) {
-            ticket.release()
+            if (move % 2 === 0) ticket.release()
+            else ticket.refund()
             inside.delete(move)
           } else if (inside.size < 4) inside.set(move, limits.enter(limited))
           else expect(() => limits.enter(limited)).toThrow()

@@ -54,14 +54,20 @@ const heldFor = async ({ begun, config, path, members }: Asked): Promise<{ short
     expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(0)
     readers.push(reader)
   }
-  const held = (): number => {
-    Bun.gc(true)
-    return heapStats().heapSize
+  /** Once nothing more is let go of: some is only found to be garbage when what held it is gone. */
+  const held = async (): Promise<number> => {
+    let least = Number.POSITIVE_INFINITY
+    for (let tries = 0; tries < 3; tries++) {
+      await new Promise(setImmediate)
+      Bun.gc(true)
+      least = Math.min(least, heapStats().heapSize)
+    }
+    return least
   }
   const openAll = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
-    const before = held()
+    const before = await held()
     await Promise.all(Array.from({ length: STREAMS }, () => open(body)))
-    return (held() - before) / STREAMS
+    return ((await held()) - before) / STREAMS
   }
   try {
     const [small, large] = [bodyOf(members, 0), bodyOf(members, PROMPT_BYTES)]
