@@ -366,3 +366,21 @@ test.each([false, true])('a refusal in the place of an answer is heeded as well,
     expect([answer.status, sent.length]).toEqual([200, 2])
   })
 })
+
+test('that a server calls tools in no stream is remembered for requests with tools alone', async () => {
+  const refuses = (sent: JsonObject) => sent.stream === true && sent.tools !== undefined
+  const error = { error: { message: 'Tools cannot be used with stream=true', param: 'stream' } }
+  await before('chat-completions', { refuses, error }, async ({ gateway, sent }) => {
+    const asked = async (more: JsonObject): Promise<[number, unknown[]]> => {
+      const from = sent.length
+      const answer = await gateway.post('/v1/messages', { model, max_tokens: 9, messages: [hi], stream: true, ...more })
+      await answer.text()
+      return [answer.status, sent.slice(from).map(({ stream }) => stream === true)]
+    }
+    const tools = [look]
+    expect(await asked({ tools })).toEqual([200, [true, false]])
+    expect(await asked({ tools })).toEqual([200, [false]])
+    expect(await asked({})).toEqual([200, [true]])
+    expect(await asked({ tools })).toEqual([200, [false]])
+  })
+})

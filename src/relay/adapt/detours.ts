@@ -45,8 +45,11 @@ export const createDetours = (): Detours => {
       return wire !== undefined && provider.wires.includes(wire) ? wire : undefined
     },
     remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
-    learnedOf: (target, wire, { key }) =>
-      learned.size === 0 ? undefined : recalled(learned, learnedKey(key, target, wire)),
+    learnedOf: (target, wire, { key, body }) => {
+      if (learned.size === 0) return undefined
+      const told = recalled(learned, learnedKey(key, target, wire))
+      return told?.unstreamedTools && asksTools(body.outline) ? { ...told, streams: false } : told
+    },
     rememberLearned: ({ key, body }, { name, wire, learned: quirks = {} }) => {
       const lasting = lastingOf(quirks, body.outline)
       if (Object.keys(lasting).length > 0) keep(learned, learnedKey(key, name, wire), lasting)
@@ -71,11 +74,15 @@ const learnedKey = ({ id }: Request['key'], target: string, wire: Wire): string 
 /** Clients may ask for betas of any name. */
 const MAX_BETAS = 100
 
-// A model that cannot be forced while it thinks can be otherwise, and one that calls tools in no stream can answer in one.
-const lastingOf = ({ noForcedTools: _, unknownBetas, streams, ...lasting }: Learned, asked: JsonObject): Learned => ({
+// A model that cannot be forced while it thinks can be otherwise, and one that calls tools in no stream may say the rest in one.
+const lastingOf = (
+  { noForcedTools: _, unknownBetas, streams, unstreamedTools, ...lasting }: Learned,
+  asked: JsonObject,
+): Learned => ({
   ...lasting,
   ...(unknownBetas && { unknownBetas: unknownBetas.slice(-MAX_BETAS) }),
   ...(streams !== undefined && (streams || !asksTools(asked)) && { streams }),
+  ...((unstreamedTools || (streams === false && asksTools(asked))) && { unstreamedTools: true }),
 })
 
 const asksTools = ({ tools, functions }: JsonObject): boolean =>
