@@ -29,17 +29,23 @@ export const isMadeLink = (raw: Json): boolean =>
 
 /** In an answer, a citation of a web page is a link that every wire can show; this one's provider wants it back whole. */
 export const decodeCitation = (raw: JsonObject): Citation => {
-  const { url, title, cited_text: citedText } = raw
-  if (raw.type !== 'web_search_result_location' || typeof url !== 'string') {
-    return { kind: 'opaque', origin: 'messages', value: raw }
-  }
+  const { title, cited_text: citedText } = raw
+  const url = pageOf(raw)
+  if (url === undefined) return { kind: 'opaque', origin: 'messages', value: raw }
   return {
     kind: 'url',
     url,
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof citedText === 'string' && citedText !== '' ? { citedText } : {}),
-    ...(raw.encrypted_index ? { native: { origin: 'messages', value: raw } } : {}),
+    ...(isMadeLink(raw) ? {} : { native: { origin: 'messages', value: raw } }),
   }
+}
+
+/** The source of a search result that the client gave is its own word for it, an address or not. */
+const pageOf = ({ type, url, source }: JsonObject): string | undefined => {
+  if (type === 'web_search_result_location') return typeof url === 'string' ? url : undefined
+  const isPage = type === 'search_result_location' && typeof source === 'string' && /^https?:\/\/\S+$/i.test(source)
+  return isPage ? source : undefined
 }
 
 /** Content that every wire can show, of a turn or of a tool's result. */

@@ -923,26 +923,34 @@ describe('a citation', () => {
     title: 't',
     url: 'https://a.b',
   }
-  const rows = [
+  const ofResult = {
+    ...{ type: 'search_result_location', cited_text: 'c', title: 't', search_result_index: 0 },
+    ...{ start_block_index: 0, end_block_index: 1 },
+  }
+  const rowsOf = (cite: JsonObject) => [
     start(),
     ...block(0, { type: 'text', text: '' }, words('ab')),
     ...block(1, { type: 'text', text: '', citations: [] }, { type: 'citations_delta', citation: cite }, words('cde')),
     ...ends('end_turn'),
   ]
-  const body = {
+  const bodyOf = (cite: JsonObject) => ({
     id: 'msg_1',
     content: [
       { type: 'text', text: 'ab' },
       { type: 'text', text: 'cde', citations: [cite] },
     ],
     stop_reason: 'end_turn',
-  }
+  })
+  const readsOf = (cite: JsonObject, client: ChatWire) => [
+    JSON.parse(JSON.stringify(GATHER[client](framesOf(told(client, 'messages', rowsOf(cite)).text)))) as JsonObject,
+    whole(client, 'messages', bodyOf(cite)),
+  ]
 
-  test('of a whole text that comes before it is of all its letters', () => {
-    const reads = (client: ChatWire) => [
-      JSON.parse(JSON.stringify(GATHER[client](framesOf(told(client, 'messages', rows).text)))) as JsonObject,
-      whole(client, 'messages', body),
-    ]
+  test.each<[string, JsonObject]>([
+    ['a page', cite],
+    ['a search result of the client’s own that is a page', { ...ofResult, source: 'https://a.b' }],
+  ])('of %s is of all letters of the whole text that comes before it', (_, cite) => {
+    const reads = (client: ChatWire) => readsOf(cite, client)
     for (const read of reads('chat-completions')) {
       const [mark] = list(object(list(read.choices)[0]?.message).annotations)
       expect(mark?.url_citation).toEqual({ start_index: 2, end_index: 5, title: 't', url: 'https://a.b' })
@@ -952,6 +960,17 @@ describe('a citation', () => {
       expect(list(part?.annotations)[0]).toMatchObject({ start_index: 0, end_index: 3, url: 'https://a.b' })
     }
   })
+
+  test.each(['doc-17', 'file:///notes', 'https://', 'see https://a.b'])(
+    'of a search result called %j is no link',
+    (source) => {
+      for (const client of others('messages'))
+        for (const read of readsOf({ ...ofResult, source }, client)) {
+          expect(JSON.stringify(read)).toContain('cde')
+          expect(JSON.stringify(read)).not.toContain(source)
+        }
+    },
+  )
 
   test('that comes after its text has ended is told all the same', () => {
     const page = { url: 'https://a.b', title: 't', start_index: 4, end_index: 6 }
