@@ -65,8 +65,11 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       }
       return { role: 'assistant', parts, ...named }
     }
-    case 'tool':
-      return decodeResult(message, readString(message.tool_call_id, `${path}.tool_call_id`), path, calls)
+    case 'tool': {
+      // Of calls that have been made it answers the next, as one with an empty id does.
+      const id = message.tool_call_id ?? (calls.size > 0 ? '' : undefined)
+      return decodeResult(message, readString(id, `${path}.tool_call_id`), path, calls)
+    }
     case 'function': {
       const called = readString(message.name, `${path}.name`)
       return decodeResult(message, calls.get(`function ${called}`)?.id ?? called, path, calls)

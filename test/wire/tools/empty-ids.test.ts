@@ -74,3 +74,18 @@ test.each(WIRES.flatMap((from) => WIRES.map((to) => [from, to] as const)))('from
   const { body } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 99, quirks: {} })
   expect(pairsIn(to, body)).toEqual({ one: 'FIRST', two: 'SECOND' })
 })
+
+const withoutEmpty = (body: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(body), (_, value) => (value === '' ? undefined : value)) as JsonObject
+
+test.each(WIRES)('from chat-completions without ids, or with null, to %s', (to) => {
+  const { messages } = HISTORIES['chat-completions'] as { messages: JsonObject[] }
+  const nulls = JSON.parse(JSON.stringify(messages), (name, value) =>
+    name === 'tool_call_id' ? null : value,
+  ) as JsonObject[]
+  for (const history of [withoutEmpty({ messages }), { messages: nulls }]) {
+    const request = CHAT_CODECS['chat-completions'].decodeRequest({ model: 'm', ...history })
+    const { body } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 99, quirks: {} })
+    expect(pairsIn(to, body)).toEqual({ one: 'FIRST', two: 'SECOND' })
+  }
+})
