@@ -43,6 +43,8 @@ const isAuto = (value: Json): boolean => (isObject(value) ? value.type : value) 
 const isAdaptive = (value: Json): boolean => asObject(value).type === 'adaptive'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isSearch = (value: Json): boolean => CHAT_WIRES.some((wire) => isSearchType(wire, asObject(value).type))
+/** An item that adds tools, which few servers know: on the other wire they stand among the others. */
+const isAdding = (item: Json): boolean => asObject(item).type === 'additional_tools'
 const isNull = (value: Json): boolean => value === null
 /** Whether an id of a call is of another form than nine letters and digits, which every server takes. */
 export const isLongId = (id: Json): boolean => typeof id === 'string' && !/^[a-zA-Z0-9]{9}$/.test(id)
@@ -122,6 +124,7 @@ const RESPONSES: Wish[] = [
   LEFT_TO_IT,
   SEARCHES,
   { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
+  { path: 'input.*', remedy: 'chat-wire', called: ['type'], when: isAdding },
   { path: 'input', remedy: 'long-messages', when: (value) => typeof value === 'string' },
   {
     path: 'input.*',

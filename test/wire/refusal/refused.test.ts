@@ -217,6 +217,23 @@ test.each<[string, ChatWire, JsonObject, JsonObject, string | undefined, string[
     },
     'no-reasoning',
   ]),
+  ...[
+    said("Missing required parameter: 'input[0].content'.", { param: 'input[0].content' }),
+    said('input.0: no such item'),
+    said('Expected another type', { param: 'input[0].type' }),
+  ].map((error): [string, ChatWire, JsonObject, JsonObject, string] => [
+    `an item that adds tools (${JSON.stringify(error)})`,
+    'responses',
+    {
+      model: 'm',
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [] },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+    error,
+    'chat-wire',
+  ]),
   [
     'a thought sealed elsewhere',
     'responses',
