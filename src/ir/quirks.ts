@@ -67,8 +67,8 @@ export type Quirks = {
   streams?: boolean
   /** Chat: its streams end after the finish reason, without `[DONE]` and without figures. */
   noDone?: boolean
-  /** Chat: its streams end as `stop` where the model calls a tool, for which agents end their turn. */
-  callsAsStop?: boolean
+  /** Chat: its streams leave out the places of calls, and end as `stop` beside them: both are mended as they pass. */
+  looseCalls?: boolean
   /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */
   stopsItself?: boolean
   /**

@@ -417,7 +417,7 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
           tokensPer: target.model.tokensPer,
           noDone: quirksOf(target).noDone === true,
           asked: exchange.body.outline,
-          callsAsStop: quirksOf(target).callsAsStop === true,
+          looseCalls: quirksOf(target).looseCalls === true,
           cap: plan.cap,
           now: secondsOf(relay.clock),
         })

@@ -159,7 +159,7 @@ export type TapOptions = {
   /** Chat: the provider's quirk of that name. */
   noDone?: boolean
   /** Chat: likewise. */
-  callsAsStop?: boolean
+  looseCalls?: boolean
   /** The output cap that was sent: see `answerEdits`. */
   cap?: number | undefined
   /** Responses: the body of the request. */

@@ -10,7 +10,7 @@ export const gemini: Preset = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
   env: { credential: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
   credentialShape: '^AIza[\\w-]{35}$',
-  quirks: { noDeveloperRole: true, needsSignatures: true, callsAsStop: true },
+  quirks: { noDeveloperRole: true, needsSignatures: true, looseCalls: true },
   listsModels: true,
   priceMap: 'gemini',
   models: [
@@ -34,7 +34,7 @@ export const gemini: Preset = {
   pricesOf: '2026-11-27',
   facts: [
     { of: 'URL', how: 'reported', on: '2026-11-27', source: 'pub.dev and others' },
-    { of: 'end of streams with calls', how: 'reported', on: '2026-11-28', source: 'googleapis/python-genai#2868' },
+    { of: 'streams with calls', how: 'reported', on: '2026-11-28', source: 'python-genai#2868, kern-ai#336' },
     { of: 'models, prices', how: 'reported', on: '2026-11-27', source: 'models.dev, of ai.google.dev' },
   ],
   note: 'By its OpenAI-style endpoint. The price of 3.8 Flash holds until 2026-12-31.',

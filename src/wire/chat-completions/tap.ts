@@ -2,7 +2,16 @@
 // asked for, the end and the failure. Only clients that asked for usage get it.
 
 import { brokenOff } from '../../ir/fold.ts'
-import { asList, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import {
+  asList,
+  asObject,
+  asObjects,
+  asText,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseObject,
+} from '../../ir/json.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import { findMember } from '../../lib/json-scan.ts'
@@ -91,6 +100,12 @@ export const tap = (options: TapOptions): Tap => {
       const content = inDeltas ? delta : choice.message
       addText(noted.output, content)
       if (isObject(content)) calls.see(choice.index, content)
+      if (options.looseCalls && isObject(content))
+        for (const [nth, place] of calls.placed(choice.index, content))
+          cut.push({
+            path: ['choices', at, inDeltas ? 'delta' : 'message', 'tool_calls', nth, 'index'],
+            value: `${place}`,
+          })
       noted.complete = false
       noted.begun ||= isObject(content) && saysMore(content, NAMING)
       if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
@@ -99,7 +114,7 @@ export const tap = (options: TapOptions): Tap => {
         open.delete(choice.index)
         // Its client would run half a call, or none.
         const ending = COMPLETE.has(reason) ? calls.endingOf(choice.index) : undefined
-        if (ending === 'length' || (ending === 'tool_calls' && reason === 'stop' && options.callsAsStop))
+        if (ending === 'length' || (ending === 'tool_calls' && reason === 'stop' && options.looseCalls))
           cut.push({ path: ['choices', at, 'finish_reason'], value: `"${ending}"` })
       } else open.add(choice.index)
       if (isObject(choice.usage)) report(choice.usage)
@@ -144,6 +159,8 @@ const MOST_CALLS = 1_000
 /** The arguments of functions that are being written, told closed or not without keeping them. Of free text it cannot be told. */
 const openArguments = () => {
   const written = new Map<string, { choice: Json | undefined; nesting: JsonNesting; closed: boolean }>()
+  /** How many calls each choice has whose places are told. */
+  const places = new Map<Json | undefined, number>()
   /** The choices that call. */
   const calling = new Set<Json | undefined>()
   const add = (choice: Json | undefined, call: Json | undefined, text: string): void => {
@@ -162,6 +179,15 @@ const openArguments = () => {
       for (const call of callsIn(delta))
         if (isObject(call.function)) add(choice, call.index, inputText(call.function.arguments))
     },
+    /** Where the calls of a delta belong that do not say so: those with a name follow those before them. */
+    placed: (choice: Json | undefined, delta: JsonObject): [nth: number, place: number][] =>
+      asObjects(delta.tool_calls).flatMap((call, nth): [number, number][] => {
+        const before = places.get(choice) ?? 0
+        const isNew = typeof call.index !== 'number' && asText(asObject(call.function).name) !== ''
+        const place = typeof call.index === 'number' ? call.index : isNew ? before : Math.max(0, before - 1)
+        if (places.size < MOST_CALLS || places.has(choice)) places.set(choice, Math.max(before, place + 1))
+        return typeof call.index === 'number' ? [] : [[nth, place]]
+      }),
     /** The reason that is due for a choice with calls. */
     endingOf: (choice: Json | undefined): 'length' | 'tool_calls' | undefined => {
       for (const one of written.values()) if (one.choice === choice && !one.closed) return 'length'

@@ -116,8 +116,8 @@ describe('the end', () => {
 describe('the reason of a stream with calls', () => {
   const named = call(0, { name: 'look', arguments: '' })
   const written = call(0, { arguments: '{"at":"gate"}' })
-  const reasonsOf = (callsAsStop: boolean, frames: { data: string }[]): unknown[] => {
-    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, callsAsStop })
+  const reasonsOf = (looseCalls: boolean, frames: { data: string }[]): unknown[] => {
+    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, looseCalls })
     return frames
       .map((frame) => tap.see(frame).slice('data: '.length))
       .filter((data) => data.startsWith('{'))
@@ -129,7 +129,25 @@ describe('the reason of a stream with calls', () => {
     ['stays as it is of others', false, [named, written, stop()], 'stop'],
     ['stays as it is without calls', true, [delta({ content: 'Hi' }), stop()], 'stop'],
     ['is that of half a call', true, [named, call(0, { arguments: '{"at":' }), stop()], 'length'],
-  ])('%s', (_, callsAsStop, frames, due) => {
-    expect(reasonsOf(callsAsStop, [...frames, DONE])).toEqual([due])
+  ])('%s', (_, looseCalls, frames, due) => {
+    expect(reasonsOf(looseCalls, [...frames, DONE])).toEqual([due])
   })
+})
+
+test('calls that do not say where they belong are placed', () => {
+  const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, looseCalls: true })
+  const made = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{' } })
+  const frames = [
+    delta({ tool_calls: [made('a', 'look'), made('b', 'wait')] }),
+    delta({ tool_calls: [{ function: { arguments: '}' } }] }),
+    delta({ tool_calls: [made('c', 'look')] }),
+    delta({ tool_calls: [{ index: 7, ...made('d', 'look') }] }),
+    delta({ tool_calls: [made('e', 'look')] }),
+  ]
+  const places = frames.map((frame) =>
+    JSON.parse(tap.see(frame).slice('data: '.length)).choices[0].delta.tool_calls.map(
+      ({ index }: { index: number }) => index,
+    ),
+  )
+  expect(places).toEqual([[0, 1], [1], [2], [7], [8]])
 })
