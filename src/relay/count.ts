@@ -2,7 +2,7 @@
 // has none.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
+import { type JsonObject, parseObject } from '../ir/json.ts'
 import { type ChatWire, isChatWire, type Wire } from '../ir/wire.ts'
 import { type Known, onceKnown } from '../lib/known.ts'
 import type { Sent } from '../lib/pieces.ts'
@@ -11,6 +11,9 @@ import type { Provider } from '../provider/provider.ts'
 import type { Counting, PassCodec } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
+import { refusalOf, withRefusal } from '../wire/refusal/body.ts'
+import { saysNo } from '../wire/refusal/language.ts'
+import { saidIn } from '../wire/refusal/names.ts'
 import { droppedBetas } from './adapt/betas.ts'
 import { named } from './adapt/own-names.ts'
 import { ERROR_BYTES, readText, withModelName } from './answer-text.ts'
@@ -101,7 +104,7 @@ const ask = async (
     return await call(asking, outgoing, async (response) => {
       const text = await readText(response, ERROR_BYTES, abort)
       const body = parseObject(text)
-      if (isObject(body?.error)) throw codec.decodeError(200, body)
+      if (body?.error) throw withRefusal(codec.decodeError(200, body), body)
       const tokens = body && providerWire.counting.read(body)
       if (body === undefined || tokens === undefined) throw malformedAnswer()
       // Some servers that do not count answer 0. Agents would believe it and never compact a conversation.
@@ -144,8 +147,18 @@ const UNKNOWN_PATH = new Set([404, 405, 501])
 const UNKNOWN_MODEL: Partial<Record<ChatWire, string>> = { messages: 'not_found_error', responses: 'model_not_found' }
 
 /** Whether a server speaks the wire without its token counting, as many do. */
-const lacksCounting = ({ provider }: GatewayError, wire: ChatWire): boolean =>
-  UNKNOWN_PATH.has(provider?.status ?? 0) && provider?.code !== UNKNOWN_MODEL[wire]
+const lacksCounting = (error: GatewayError, wire: ChatWire): boolean => {
+  const { status = 0, code } = error.provider ?? {}
+  const isUnknown = UNKNOWN_PATH.has(status) && code !== UNKNOWN_MODEL[wire]
+  return isUnknown || (error.code === 'upstream_error' && saysNoCount(refusalOf(error)))
+}
+
+/** Whether it says so in words: some servers do with 200, or refuse what they do not count as malformed. */
+const saysNoCount = (body: unknown): boolean =>
+  saidIn(body)
+    .text.split('\n')
+    .some((line) => OF_COUNTS.test(line) && saysNo(line))
+const OF_COUNTS = /\bcount(?:s|ing|_tokens)?\b|\binput_tokens$|\bendpoint\b/i
 
 const pick = (body: JsonObject, members: readonly string[]): JsonObject =>
   Object.fromEntries(members.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))

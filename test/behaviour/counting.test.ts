@@ -130,6 +130,9 @@ describe('without a provider’s count', () => {
     ['404 for the address', json({ error: { message: 'Unknown URL', code: 'unknown_url' } }, 404)],
     ['405', json({ detail: 'Method Not Allowed' }, 405)],
     ['501', json({}, 501)],
+    ['200 and that it knows no such endpoint', json({ error: 'No handler for this endpoint (POST count)' })],
+    ['400 and that it does not count', json({ message: 'Counting is not supported for this deployment' }, 400)],
+    ['422 and that it does not count', json({ error: { message: 'count_tokens cannot be had here' } }, 422)],
   ])('the tokenizer counts where the provider answers %s', async (_, answered) => {
     script = () => answered
     for (const path of PATHS) {

@@ -16,5 +16,6 @@ export const lmStudio: Preset = {
   facts: [
     { of: 'URL, wires', how: 'documented', on: '2026-11-27', source: 'lmstudio.ai/docs' },
     { of: 'quirks', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'unknown paths answered with 200', how: 'reported', on: '2026-11-28', source: 'lmstudio-bug-tracker#2085' },
   ],
 }

@@ -5,7 +5,7 @@ import { type ErrorOptions, GatewayError, type Remedy } from '../../errors.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts'
 import { isChatWire } from '../../ir/wire.ts'
 import { type Sent, textOf } from '../../lib/pieces.ts'
-import { refusalOf } from '../../wire/refusal/body.ts'
+import { refusalOf, withRefusal } from '../../wire/refusal/body.ts'
 import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
@@ -23,7 +23,7 @@ type At = { relay: Pick<Relay, 'turns'>; target: Target }
 export const understood = async (error: GatewayError, at: At, sent: Outgoing['body']): Promise<GatewayError> => {
   const body = refusalOf(error)
   if (body === undefined || sent === undefined) return error
-  return (await ofKind(error, body, at, sent)) ?? (await withNames(error, body, at, sent))
+  return withRefusal((await ofKind(error, body, at, sent)) ?? (await withNames(error, body, at, sent)), body)
 }
 
 /** All options that an error was made with. */
