@@ -26,6 +26,8 @@ export const codex: Client = {
             base_url: `${origin}/v1`,
             wire_api: 'responses',
             experimental_bearer_token: key,
+            // Comments, by which a stream is kept alive, do not count for it: as long as the gateway waits for a vendor.
+            stream_idle_timeout_ms: 600_000,
           },
         },
       ],
