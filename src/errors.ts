@@ -146,6 +146,8 @@ export type Remedy =
   | 'developer-role'
   /** With calls that were made at once, one after the other. */
   | 'calls-in-turn'
+  /** Written anew by the gateway, which puts calls, ids, texts and pictures as the wire has them. */
+  | 'anew'
   /** As a stream, or not as one, whatever the client has asked for. */
   | 'streamed'
   | 'not-streamed'

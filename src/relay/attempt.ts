@@ -234,6 +234,7 @@ const passesThrough = (exchange: Exchange, target: Target): boolean => {
     !isMissing(exchange, target) &&
     bodyWire === wire &&
     target.withoutReasoning !== true &&
+    target.anew !== true &&
     (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
     (target.learned?.noSystem !== true || wantsSeveral(body.outline)) &&
     (target.learned?.callsInTurn !== true || wantsSeveral(body.outline) || !callsAtOnce(body.outline)) &&

@@ -95,7 +95,7 @@ const ask = async (
 ): Promise<string | undefined> => {
   const { relay, request, target, codec, abort } = asking
   const body = await relay.turns(request.body.size, () =>
-    clientWire === providerWire && target.withoutReasoning !== true
+    clientWire === providerWire && target.withoutReasoning !== true && target.anew !== true
       ? passed(request, target, codec)
       : translated(request, target, clientWire, providerWire),
   )

@@ -21,6 +21,8 @@ export type Target = {
   outputCap?: number
   /** Asked without the conversation's earlier reasoning, which it has refused. */
   withoutReasoning?: true
+  /** Its request is written anew, though it is in this wire: as the client wrote its conversation it was refused. */
+  anew?: true
 }
 
 /**

@@ -19,8 +19,7 @@ import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } f
 import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
 import { asWritten } from '../wire/refusal/member-names.ts'
-import { placesOf } from '../wire/refusal/member-path.ts'
-import { CAPS, isHint } from '../wire/refusal/wishes.ts'
+import { CAPS, mayGo } from '../wire/refusal/wishes.ts'
 import { plainSeal } from '../wire/seal.ts'
 import { eventsOn, shownOn } from '../wire/turns/drawn.ts'
 import { reworded } from './adapt/reworded.ts'
@@ -142,8 +141,7 @@ export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
   const quirks = known.streams === undefined || mayBeTurned(outline) ? known : asAsked(known)
   if (target.learned?.rejects === undefined || quirks.rejects === undefined) return quirks
   const configured = target.model.quirks?.rejects ?? target.provider.quirks?.rejects
-  const isClients = (path: string): boolean => !isHint(path) && placesOf(outline, path).length > 0
-  const rejects = quirks.rejects.filter((path) => configured?.includes(path) || !isClients(path))
+  const rejects = quirks.rejects.filter((path) => configured?.includes(path) || mayGo(path, outline))
   return { ...quirks, rejects }
 }
 

@@ -38,6 +38,8 @@ export const firstAnswer = async <Answer>(
   let refused: GatewayError | undefined
   /** What a refusal has named before the one that stands. */
   let named: GatewayError | undefined
+  /** What was refused as the client has written it, where that was written anew. */
+  let asWritten: GatewayError | undefined
   let detour: Target | undefined
   const told = new Set<Target['learned']>()
   let forms = 0
@@ -55,12 +57,14 @@ export const firstAnswer = async <Answer>(
       detour = onDetour ?? detour
       const otherWire = onDetour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
+      const anew = canWriteAnew(error, request, target) ? { ...target, anew: true as const } : undefined
       const taught = withLearned(error, request, target)
       if (taught !== undefined) told.add(taught.learned)
       const adapted = taught ?? withShorterAnswer(error, request, target)
       const about = toldOf(error, request, target)
       if (about !== error) named = about
-      const again = otherWire ?? adapted ?? (error.failover ? undefined : bare)
+      if (anew !== undefined) asWritten = about
+      const again = otherWire ?? adapted ?? anew ?? (error.failover ? undefined : bare)
       if (again !== undefined && forms < MOST_FORMS) {
         forms++
         queue.retry(again)
@@ -74,7 +78,7 @@ export const firstAnswer = async <Answer>(
         refused ??= about
         continue
       }
-      if (!error.failover) throw named !== undefined && isUnnamed(about) ? named : about
+      if (!error.failover) throw asWritten ?? (named !== undefined && isUnnamed(about) ? named : about)
       // The client gets the first failure, unless a later one takes precedence.
       if (failure === undefined || precedence(error) > precedence(failure)) failure = error
     }
@@ -88,20 +92,15 @@ const isUnnamed = ({ code, retry }: GatewayError): boolean => code === 'upstream
 /** How often a request is asked again in another form: some servers name only one of all that they refuse at a time. */
 const MOST_FORMS = 32
 
-/**
- * On the messages wire agents remove the reasoning themselves when they are told; no other client knows how. Without it the
- * answer is translated, which one in the background, or several answers, cannot be.
- */
-const canDropReasoning = (
-  { remedy }: GatewayError,
-  { bodyWire, background, body }: ClientRequest,
-  target: Target,
-): boolean =>
-  remedy === 'no-reasoning' &&
-  target.withoutReasoning !== true &&
-  (target.wire !== 'messages' || bodyWire !== 'messages') &&
-  !background &&
-  !wantsSeveral(body.outline)
+/** Without it the answer is translated, which one in the background, or several answers, cannot be. */
+const canDropReasoning = ({ remedy }: GatewayError, request: ClientRequest, target: Target): boolean =>
+  remedy === 'no-reasoning' && target.withoutReasoning !== true && mayBeRead(request)
+
+/** What the gateway writes of another wire's request is so anyway. */
+const canWriteAnew = ({ remedy }: GatewayError, request: ClientRequest, target: Target): boolean =>
+  remedy === 'anew' && target.anew !== true && request.bodyWire === target.wire && mayBeRead(request)
+
+const mayBeRead = ({ background, body }: ClientRequest): boolean => !background && !wantsSeveral(body.outline)
 
 /** Statuses of a refused credential or account. They come at once and cost nothing, so they use up no try. */
 const ACCOUNT_CLOSED = new Set<number | undefined>([401, 402, 403])

@@ -1,5 +1,5 @@
-// Providers that refuse the thoughts of a conversation: of a client that cannot take them out they are asked without
-// them, and a client of their own wire is told in the words by which agents take them out themselves.
+// Providers that refuse the thoughts of a conversation, which another model, account or gateway has made: they are asked
+// without them, for a client of their own wire, too.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -246,8 +246,26 @@ test.each([
   await counting.stop()
 })
 
-test('a client of the same wire is told to take them out', async () => {
+test('so they are for a client of the same wire, whose other members stay', async () => {
   gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'Go on' },
+  ]
+  const more = { metadata: { user_id: 'u' }, thinking: { type: 'adaptive' }, novel: { kept: true } }
+  const answer = await gateway.post('/v1/messages', { model: 'vendorB-5.5', max_tokens: 90, ...more, messages })
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'messages.1.content.0'])
+  expect(seals()).toEqual([true, false])
+  expect(JSON.parse(provider.requests[1]?.text ?? '')).toMatchObject({
+    ...more,
+    messages: [messages[0], { role: 'assistant', content: 'Hi.' }, messages[2]],
+  })
+})
+
+test('where they are refused all the same, its client is told in the words by which agents take them out', async () => {
+  const refusing = await startScripted(() => refused({ type: 'invalid_request_error', message: BOUND }))
+  gateway = await startGateway({ config: onlyProvider(refusing.origin, { wires: ['messages'] }) })
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content },
@@ -255,10 +273,10 @@ test('a client of the same wire is told to take them out', async () => {
   ]
   const answer = await gateway.post('/v1/messages', { model: 'vendorB-5.5', max_tokens: 90, messages })
   const { error } = (await answer.json()) as { error: JsonObject }
-  expect([answer.status, error.code, error.message]).toEqual([
-    400,
-    'invalid_request',
+  expect([answer.status, error.code, error.message, refusing.requests.length]).toEqual([
+    ...[400, 'invalid_request'],
     expect.stringContaining('Invalid `signature` in `thinking` block. The block is bound to a different conversation.'),
+    2,
   ])
-  expect(seals()).toEqual([true])
+  await refusing.stop()
 })

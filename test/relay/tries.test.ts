@@ -38,7 +38,7 @@ const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1, maxTr
     const client: ClientRequest['client'] = { gone: false, call: undefined, callOutlivesClient: false }
     const request = {
       ...{ model: { id: 'asked' }, client, attempts: [], background: false, wire: 'messages', bodyWire: 'messages' },
-      begunAt: performance.now() - begunAgoMs,
+      ...{ begunAt: performance.now() - begunAgoMs, body: { outline: {} } },
     } as unknown as ClientRequest
     const outcome = await firstAnswer(
       relay,
@@ -157,7 +157,7 @@ describe('of several failures the client gets the one', () => {
         [target('two'), refusal(500)],
       ],
       refusal(500),
-      ['one', 'two'],
+      ['one', 'two', 'one'],
     ],
     [
       'of the model asked for, where a fallback model refuses the request',

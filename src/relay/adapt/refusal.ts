@@ -108,7 +108,10 @@ const withNames = async (
     return mayBeSettings && Object.keys(told).length === 0 ? unnamed(body) : told
   })
   if (refused.pictures !== undefined && error.code === 'upstream_error')
-    return new GatewayError('invalid_request', refused.pictures === 'none' ? NO_IMAGE : INVALID_IMAGE, { provider })
+    return new GatewayError('invalid_request', refused.pictures === 'none' ? NO_IMAGE : INVALID_IMAGE, {
+      provider,
+      remedy: refused.remedy,
+    })
   if (!isPlain && refused.place === undefined) return error
   return new GatewayError(error.code, error.message, {
     ...optionsOf(isPlain ? error : providerError('invalid', { provider })),

@@ -4,8 +4,7 @@
 import type { GatewayError, Remedy } from '../../errors.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import { CODECS } from '../../wire/index.ts'
-import { placesOf } from '../../wire/refusal/member-path.ts'
-import { isHint } from '../../wire/refusal/wishes.ts'
+import { mayGo } from '../../wire/refusal/wishes.ts'
 import { EFFORTS } from '../../wire/settings/effort.ts'
 import type { ClientRequest } from '../exchange.ts'
 import type { Target } from '../target.ts'
@@ -84,7 +83,7 @@ export const withLearned = (
 
 /** Those that are hints to the server alone, or that the gateway itself has added to a body that passes. */
 const unasked = (named: readonly string[], { body: { outline } }: Request): string[] =>
-  named.filter((path) => isHint(path) || placesOf(outline, path).length === 0)
+  named.filter((path) => mayGo(path, outline))
 
 const isClientsAffair = (remedy: Remedy, named: readonly string[], request: Request): boolean => {
   const { bodyWire, body } = request

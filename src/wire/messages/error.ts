@@ -152,14 +152,10 @@ const systemTurnRefused = (message: string): string | undefined => {
   return `${path}: role "system" must follow a user message and come last or precede an assistant message.`
 }
 
-/** Refusals of a conversation. */
-const REFUSED_MESSAGES: [RegExp, string][] = [
-  [
-    /does not support assistant message prefill/,
-    'This model does not support assistant message prefill. The conversation must end with a user message.',
-  ],
-  [/tool_use\.id: String should match pattern/, "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
-]
+const NO_PREFILL = /does not support assistant message prefill/
+const OTHER_ID = /tool_use\.id: String should match pattern/
+const ID = "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
 /** A model that cannot be forced to call a tool, or not while it thinks, in the words of several servers. */
 const FORCED_TOOL =
   /tool_choice: type .{0,24} are not supported|tool_choice forces tool use|not support this tool_choice|tool_choice .{0,40}incompatible with thinking/
@@ -206,8 +202,9 @@ const actionable = (
   const systemTurn = systemTurnRefused(message)
   if (systemTurn !== undefined)
     return new GatewayError('invalid_request', systemTurn, { param: 'messages', provider, remedy: 'no-mid-system' })
-  const refused = sentenceOf(REFUSED_MESSAGES, message)
-  if (refused !== undefined) return new GatewayError('invalid_request', refused, { param: 'messages', provider })
+  if (NO_PREFILL.test(message)) return new GatewayError('invalid_request', PREFILL, { param: 'messages', provider })
+  if (OTHER_ID.test(message))
+    return new GatewayError('invalid_request', ID, { param: 'messages', provider, remedy: 'anew' })
   if (FORCED_TOOL.test(message)) {
     return new GatewayError(
       'invalid_request',

@@ -9,7 +9,7 @@ import { holdsLimits } from '../schema/limits.ts'
 import type { Span } from './kinds.ts'
 import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
-import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn } from './oddities.ts'
+import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn, repeatedIdIn } from './oddities.ts'
 import { settingsIn } from './settings.ts'
 import { isForcedChoice, isLongId, NO_SYSTEM_TURN } from './wishes.ts'
 
@@ -78,6 +78,7 @@ const MENTIONS_SCHEMA = /\bgrammar\b|\bschemas?\b|\bxgrammar\b|\bsamplers\b|\bpr
 /** Of a schema that is refused, no model is at fault. */
 export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
 
+export const NO_TEXT = 'Leave out what holds no text.'
 const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
 
 /** Whether a form of the answer is refused beside tools. */
@@ -89,7 +90,7 @@ const ABOUT: [RegExp, readonly Disorder[]][] = [
   [/\blast\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
   [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
   [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
-  [/\btools?\b|\bfunction\b|\btool_call/i, ['stray', 'open', 'after-tool', 'begins']],
+  [/\btools?\b|\bfunction\b|\btool_(?:call|use|result)/i, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
   [/\broles?\b/i, ['system', 'opens']],
 ]
@@ -99,7 +100,11 @@ const ORDER: Partial<Record<Disorder, Remedy>> = {
   'after-tool': 'reply-to-tools',
   again: 'alternating-roles',
   opens: 'no-system',
+  stray: 'anew',
+  open: 'anew',
 }
+/** Where the system may speak between, and one speaker twice. */
+const PAIRED = new Set<Disorder>(['stray', 'open'])
 
 /** On the responses wire whoever sets the rules has one of two roles. */
 const ROLES = new Map<Json | undefined, Remedy>([
@@ -119,12 +124,16 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   if (kind === undefined) return undefined
   if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
   if (kind === 'system' && wire === 'messages') return at(found.get(kind), NO_SYSTEM_WITHIN)
-  const remedy = wire === 'chat-completions' ? ORDER[kind] : roleFor(sent, found.get(kind))
+  const isOrder = wire === 'chat-completions' || PAIRED.has(kind)
+  const remedy = isOrder ? ORDER[kind] : roleFor(sent, found.get(kind))
   return at(found.get(kind), {
     ...(remedy && { remedy }),
     advice: 'Let the speakers take turns, and answer each call.',
   })
 }
+
+/** What every server takes. */
+const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/
 
 /** More answers than one, or how many. */
 const SEVERAL =
@@ -200,13 +209,26 @@ const CAPABILITIES: Capability[] = [
     called: /\bJSON\b|\bargument|\bUnterminated string\b|\bdelimiter\b|\bunexpected end\b|\bpars(?:e|ing)\b|\bdecod/i,
     unless: ANY,
     asked: ({ wire, sent }) =>
-      at(cutCallIn(wire, sent), { advice: 'The arguments of this call are no JSON. Leave it out, or complete it.' }),
+      at(cutCallIn(wire, sent), {
+        remedy: 'anew',
+        advice: 'The arguments of this call are no JSON. Leave it out, or complete it.',
+      }),
   },
   {
     called: /\b(?:tool|function)?[ _]?(?:call|use)?[ _]?ids?\b/i,
     unless: /\blength\b|\blong\b|\bpattern\b|\balphanumeric\b|\bcharacters\b|\ba-z\b|\bformat\b/i,
     asked: ({ wire, sent }) =>
-      wire === 'chat-completions' ? at(callIdIn(wire, sent, isLongId), { remedy: 'short-call-ids' }) : undefined,
+      wire === 'chat-completions'
+        ? at(callIdIn(wire, sent, isLongId), { remedy: 'short-call-ids' })
+        : at(
+            callIdIn(wire, sent, (id) => !PLAIN_ID.test(id)),
+            { remedy: 'anew' },
+          ),
+  },
+  {
+    called: /\b(?:tool|function)[ _]?(?:call|use)?[ _]?ids?\b|\btool_(?:use|call)s?\b/i,
+    unless: /\bunique\b|\bduplicate|\btwice\b|\brepeated\b|\bmultiple\b/i,
+    asked: ({ wire, sent }) => at(repeatedIdIn(wire, sent), { remedy: 'anew' }),
   },
   {
     // Of a conversation in which the model has made several at once.
@@ -222,7 +244,7 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
-      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
+      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool_(?:use|result)s?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
     asked: disorder,
   },
   {
@@ -240,7 +262,7 @@ const CAPABILITIES: Capability[] = [
     called:
       /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:token|character)/i,
     unless: ANY,
-    asked: ({ wire, sent }) => at(blankIn(wire, sent), { advice: 'Leave out what holds no text.' }),
+    asked: ({ wire, sent }) => at(blankIn(wire, sent), { remedy: 'anew', advice: NO_TEXT }),
   },
   {
     // By whom none was asked for.
@@ -269,6 +291,10 @@ const CAPABILITIES: Capability[] = [
       const form = formIn(sent)
       return isBesideTools(sent, said) ? at(form, { remedy: 'output-or-tools' }) : undefined
     },
+  },
+  {
+    called: /\b(?:one|any|all)Of\b/,
+    asked: ({ wire, sent }) => (wire === 'messages' ? at(rootAlternativesIn(sent), { remedy: 'anew' }) : undefined),
   },
   {
     called: MENTIONS_SCHEMA,
@@ -352,5 +378,10 @@ const SCHEMAS = [
   ...['tools.*.function.parameters', 'tools.*.parameters', 'tools.*.input_schema', 'functions.*.parameters'],
   ...['response_format.json_schema.schema', ...FORMS.map((path) => `${path}.schema`)],
 ]
+/** The first tool whose arguments are one of several objects. */
+const rootAlternativesIn = (sent: JsonObject): Place | undefined =>
+  placesOf(sent, 'tools.*.input_schema').find((place) =>
+    ['oneOf', 'anyOf', 'allOf'].some((name) => asObject(valueAt(sent, place))[name] !== undefined),
+  )
 const schemasIn = (sent: JsonObject): JsonObject[] =>
   SCHEMAS.flatMap((path) => placesOf(sent, path).map((place) => valueAt(sent, place))).filter(isObject)

@@ -5,7 +5,7 @@ import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { retryDelay } from './delay.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
-import { overlong } from './overlong.ts'
+import { isLengthCode, overlong } from './overlong.ts'
 import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
@@ -35,10 +35,7 @@ const outcomes = (kind: FailureClass, ...numbers: number[]): [string, FailureCla
 const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...INVALID.map((code) => [code, 'invalid'] as const),
   ['invalid_encrypted_content', 'reasoning-refused'],
-  ['context_length_exceeded', 'context-length'],
-  ['exceed_context_size_error', 'context-length'],
   ['tokens_limit_reached', 'context-length'],
-  ['tokens_too_long', 'context-length'],
   ['characters_too_long', 'context-length'],
   ['1261', 'context-length'],
   ['invalid_prompt', 'content-policy'],
@@ -222,10 +219,11 @@ export const classified = (error: ErrorObject): GatewayError => {
 
 /** What a machine code says, on any wire; undefined for one that says nothing. */
 export const classOfCode = (code: string): FailureClass | undefined =>
-  CLASS_OF_CODE.get(code) ?? (FLAGGED_CODE.test(code) ? 'content-policy' : undefined)
+  CLASS_OF_CODE.get(code) ??
+  (FLAGGED_CODE.test(code) ? 'content-policy' : isLengthCode(code) ? 'context-length' : undefined)
 
 const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
-  const known = classOfCode(code) ?? CLASS_OF_CODE.get(type)
+  const known = classOfCode(code) ?? CLASS_OF_CODE.get(type) ?? (isLengthCode(type) ? 'context-length' : undefined)
   if (known !== undefined) return known
   // Compatible servers have no code for these.
   if (isFlagged(members)) return 'content-policy'

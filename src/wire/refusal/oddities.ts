@@ -12,7 +12,8 @@ import {
   parseObject,
 } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
-import type { Place } from './member-path.ts'
+import { parseDataUrl } from '../turns/data-url.ts'
+import { type Place, valueAt } from './member-path.ts'
 
 /**
  * `ends`: with a turn of the model's. `system`: within it; `opens`: a system's turn begins it, or instructions stand beside.
@@ -124,6 +125,19 @@ export const callIdIn = (wire: ChatWire, sent: JsonObject, holds: (id: string) =
   return undefined
 }
 
+/** The first call with the id of one before it, or with two results. */
+export const repeatedIdIn = (wire: ChatWire, sent: JsonObject): Place | undefined => {
+  const called = new Set<string>()
+  const answered = new Set<string>()
+  for (const { calls, results, place } of speakersIn(wire, sent)) {
+    if (isRepeated(called, calls) || isRepeated(answered, results)) return place
+  }
+  return undefined
+}
+
+const isRepeated = (known: Set<string>, ids: readonly string[]): boolean =>
+  ids.some((id) => known.size === known.add(id).size)
+
 /** The first text that is empty or white space alone, or a turn without any content. */
 export const blankIn = (wire: ChatWire, sent: JsonObject): Place | undefined => {
   const member = wire === 'responses' ? 'input' : 'messages'
@@ -148,6 +162,31 @@ const blankWithin = (content: Json | undefined, place: Place): Place | undefined
   const at = content.findIndex((part) => isObject(part) && typeof part.text === 'string' && part.text.trim() === '')
   return at === -1 ? undefined : [...place, at]
 }
+
+/** Whether a place is within a picture. */
+export const isInPicture = (sent: JsonObject, place: Place): boolean =>
+  place.some((_, at) => SHOWN.has(asObject(valueAt(sent, place.slice(0, at))).type))
+
+const SHOWN = new Set<Json | undefined>(['image', 'image_url', 'input_image'])
+
+/** Whether some picture is of another type than its bytes show: vendors refuse it, on the wire that it came by, too. */
+export const hasMislabelled = (value: Json | undefined): boolean => {
+  if (Array.isArray(value)) return value.some(hasMislabelled)
+  if (!isObject(value)) return false
+  if (SHOWN.has(value.type) && isMislabelled(value)) return true
+  return Object.values(value).some((one) => typeof one === 'object' && hasMislabelled(one))
+}
+
+const isMislabelled = ({ source, image_url: given }: JsonObject): boolean => {
+  const url = asText(isObject(given) ? given.url : given)
+  const { media_type: type, data } = isObject(source) ? source : { media_type: MEDIA_TYPE.exec(url)?.[1], data: url }
+  const shown = parseDataUrl(asText(data).slice(0, MOST_HEAD), '')?.mediaType
+  return typeof type === 'string' && shown !== undefined && shown !== '' && shown !== type
+}
+
+const MEDIA_TYPE = /^data:([^;,]+)/
+/** Of a picture, in characters. */
+const MOST_HEAD = 200
 
 /** Whether any picture stands in the conversation. */
 export const showsPicture = (sent: JsonObject): boolean =>

@@ -21,6 +21,17 @@ export const overlong = (message: string, members: JsonObject): Overlong | undef
   return undefined
 }
 
+/** Whether a machine code says that a prompt is too long, whichever words it is made of. */
+export const isLengthCode = (code: string): boolean => {
+  const words = code.replace(/([a-z])([A-Z])|[-.]/g, '$1_$2').toLowerCase()
+  return OF_A_PROMPT.test(words) && TOO_LONG.test(words) && !OF_ELSE.test(words)
+}
+
+const OF_A_PROMPT = /(?:^|_)(?:contexts?|prompts?|inputs?|messages|tokens)(?:_|$)/
+const TOO_LONG = /exceed|too_(?:long|large|many)|overflow/
+const OF_ELSE =
+  /image|file|audio|media|document|rate|quota|budget|max_(?:output_|completion_)?tokens|output|daily|monthly|usage|tool/
+
 const MOST_LINES = 20
 const MOST_CHARS = 1_000
 

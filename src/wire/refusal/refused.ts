@@ -2,17 +2,17 @@
 // in the body. The words around the name decide only where the name alone does not.
 
 import type { Remedy } from '../../errors.ts'
-import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Effort } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../settings/effort.ts'
-import { isBesideTools, lackingIn, SCHEMA_AT_FAULT } from './capabilities.ts'
+import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT } from './capabilities.ts'
 import { isValue } from './echoes.ts'
 import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
-import { showsPicture } from './oddities.ts'
+import { hasMislabelled, isInPicture, showsPicture } from './oddities.ts'
 import { CAPS, isHeld, PICTURES, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
@@ -45,10 +45,9 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const isSure = place !== undefined || (isApt && lacking.ofSettings !== true)
   const plain = isSure ? undefined : names.refusedBy('plain')
   if (plain !== undefined) return plain
-  const isItsOwn = isOfPicture(sent, place ?? [])
-  const pictures =
-    isSure && !isItsOwn && !place?.some((step) => PICTURES.has(step)) ? undefined : picturesIn(sent, error)
-  return pictures === undefined || (isSure && !isItsOwn && pictures.pictures === 'wrong') ? told : pictures
+  const isOfPicture = place !== undefined && isInPicture(sent, place)
+  const pictures = isSure && !isOfPicture ? undefined : picturesIn(sent, error)
+  return pictures ?? told
 }
 
 /** Whatever else it names: what is not to be had in a stream is so without one, and the other way round. */
@@ -102,6 +101,7 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
       const place = resolved(sent, name.steps)
       const its = hitsOf(name, place, wishes, sent)
       if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
+      if (place !== undefined && isBlankText(place, sent)) return { remedy: 'anew', place, advice: NO_TEXT }
       if (place !== undefined && named === undefined && isTold(name, its)) {
         named = place
         along = name.steps
@@ -118,6 +118,10 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
     reaches: ([outer]: Place) => along.includes(`${outer}`),
   }
 }
+
+/** Whatever else is said of it. */
+const isBlankText = (place: Place, sent: JsonObject): boolean =>
+  (place.at(-1) === 'text' || place.at(-1) === 'content') && valueAt(sent, place) === ''
 
 /** Whether its client is told a member that is named so. What may be a word of the sentence is one only where it has a remedy. */
 const isTold = ({ found, steps: [outer = ''] }: Name, hits: readonly Hit[]): boolean =>
@@ -136,10 +140,6 @@ export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?
   const { span, ...told } = lacking
   return isQuotedFrom(promptIn(sent), aroundIn(text, span.at, span.length)) ? {} : told
 }
-
-/** Whether a place is the source of a picture of the messages wire, or within it: without the picture nothing is left of that. */
-const isOfPicture = (sent: JsonObject, place: Place): boolean =>
-  place.some((step, at) => step === 'source' && PICTURES.has(asObject(valueAt(sent, place.slice(0, at))).type))
 
 /** Whether what a sentence says no to is what the refusal names. Of the conversation many name a turn, or the whole. */
 const isAbout = (named: Place | undefined, lacking: Place): boolean =>
@@ -368,7 +368,9 @@ const picturesIn = (sent: JsonObject, error: unknown): Refused | undefined => {
   for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
     const around = aroundIn(text, index, word.length)
     if (isQuotedFrom(prompt, around)) continue
-    return { pictures: WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line) ? 'wrong' : 'none' }
+    const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
+    const isLabelledSo = isWrong && hasMislabelled([sent.messages ?? null, sent.input ?? null])
+    return { pictures: isWrong ? 'wrong' : 'none', ...(isLabelledSo && { remedy: 'anew' }) }
   }
   return undefined
 }

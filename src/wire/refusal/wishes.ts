@@ -5,7 +5,7 @@ import type { Remedy } from '../../errors.ts'
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../ir/wire.ts'
 import { isSearchType } from '../tools/web-search.ts'
-import { type Place, valueAt } from './member-path.ts'
+import { type Place, placesOf, valueAt } from './member-path.ts'
 
 /**
  * `path`: in the body that is sent. `remedy`: by default, to leave out `named`, or the member itself. `when`: whether the
@@ -152,6 +152,9 @@ const MARKS = [
 export const NO_SYSTEM_TURN =
   'Unexpected role "system" as an input message role. This model takes instructions only in the top-level `system` member.'
 
+/** How far a mark reaches, and how long: what is cached is so without them, too. */
+const REACHES = MARKS.flatMap((mark) => [`${mark}.scope`, `${mark}.ttl`])
+
 const MESSAGES: Wish[] = [
   ...STREAMS,
   ...users('metadata.user_id'),
@@ -167,6 +170,7 @@ const MESSAGES: Wish[] = [
   LEFT_TO_IT,
   SEARCHES,
   ...OF_BETAS,
+  ...REACHES.map((path): Wish => ({ path, named: REACHES })),
   ...MARKS.map((path): Wish => ({ path, named: MARKS })),
 ]
 
@@ -185,8 +189,25 @@ export const PICTURES: ReadonlySet<Json | undefined> = new Set(['image_url', 'in
 /** Members that are hints to the server alone: they go, too, where the client speaks the server's wire. */
 const HINTS = new Set([
   ...CACHE,
+  ...REACHES,
   ...['user', 'safety_identifier', 'client_metadata', 'metadata.user_id', 'messages.*.content.*.image_url.detail'],
   ...['input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.id', 'input.*.phase', 'input.*.status'],
 ])
 
 export const isHint = (path: string): boolean => HINTS.has(path)
+
+/** What a request asks for that says so as one that says nothing. */
+const SAID_ANYWAY = new Map<string, Json>([
+  ['store', false],
+  ['parallel_tool_calls', true],
+  ['tools.*.strict', false],
+  ['tools.*.function.strict', false],
+])
+
+/** Whether the request means the same without what stands at the path, on its client's own wire, too. */
+export const mayGo = (path: string, sent: JsonObject): boolean =>
+  isHint(path) ||
+  placesOf(sent, path).every((place) => {
+    const value = valueAt(sent, place)
+    return value === null || value === SAID_ANYWAY.get(path)
+  })

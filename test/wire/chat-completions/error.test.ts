@@ -147,6 +147,21 @@ describe('a provider’s error', () => {
     expect(chatCompletions.decodeError(500, { error: { ...error, type: 'x' } }).code).toBe('upstream_error')
   })
 
+  test.each([
+    ['prompt_tokens_exceeded', true],
+    ['ModelInputTooLong', true],
+    ['request.context_overflow', true],
+    ['max_tokens_exceeded', false],
+    ['input_image_limit_exceeded', false],
+    ['daily_input_tokens_exceeded', false],
+    ['prompt_invalid', false],
+  ])('a code is read as its words: %s says that a prompt is too long: %p', (code, isLong) => {
+    for (const error of [{ code }, { type: code }])
+      expect(
+        chatCompletions.decodeError(400, { error: { message: 'No.', ...error } }).code === 'context_length_exceeded',
+      ).toBe(isLong)
+  })
+
   test.each<JsonObject>([
     { n_prompt_tokens: null, n_ctx: null },
     { n_prompt_tokens: 'many', n_ctx: {} },
