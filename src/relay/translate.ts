@@ -3,6 +3,7 @@
 import { isBlank, withoutBlanks } from '../ir/blank.ts'
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
+import { answerWithFresh, callIdsIn, eventsWithFresh, freshIds } from '../ir/fresh-ids.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { AssistantPart } from '../ir/part.ts'
 import { placed, placeOf } from '../ir/place.ts'
@@ -101,10 +102,13 @@ function* encodedInSteps(
     maxOutput: target.model.maxOutput,
     quirks,
     blind: !target.model.inputModalities.includes('image'),
+    anew: target.anew === true || target.withoutReasoning === true,
   })
   const cap = provider.outputCap(sent.body)
   if (cap !== undefined) sent.undo.cap = cap
   if (quirks.thinksInText !== undefined) sent.undo.thinksInText = quirks.thinksInText
+  const taken = callIdsIn(request.turns)
+  if (taken !== undefined) sent.undo.taken = taken
   return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
 }
 
@@ -266,12 +270,16 @@ export const translateResponse = (
 ): JsonObject => {
   requireBoundedAnswer(body, size)
   const read = withTaggedThoughts(provider.decodeResponse(body, undo), provider, undo)
-  const shown = { ...read, parts: read.parts.map((part) => shownOn(client.wire, part)) }
+  const named = answerWithFresh(read, freshFor(client, undo))
+  const shown = { ...named, parts: named.parts.map((part) => shownOn(client.wire, part)) }
   const decoded = withoutBlankTexts(shown)
   const whole = requireWhole(stopped(decoded, undo), undo.cap)
   const answer = client.needsText?.(ask.body) ? requireText(whole) : whole
   return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
 }
+
+const freshFor = ({ writtenCallId }: ChatCodec, { taken }: Undo): ReturnType<typeof freshIds> =>
+  freshIds(taken ?? [], writtenCallId ?? ((id) => id))
 
 /** Undefined where tags in the texts are to stay. */
 const tagsIn = ({ wire }: ChatCodec, { thinksInText }: Undo): ReturnType<typeof taggedThoughts> | undefined =>
@@ -311,6 +319,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const parted = tagsIn(provider, undo) ?? ((events) => events)
   const spaced = withoutBlanks()
   const shown = eventsOn(client.wire)
+  const fresh = freshFor(client, undo)
   const whole = wholeCalls(undo.cap)
   const spoken = client.needsText?.(ask.body) ? needingText() : undefined
   const noted = openNotes()
@@ -345,7 +354,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
     events.forEach(countOutput)
     const tooLong = exceeds(events, noted.output.chars)
     if (tooLong !== undefined) return noted.failed(tooLong)
-    const made = whole(cutAtStop(spaced(parted(shown(events)))))
+    const made = whole(cutAtStop(spaced(parted(shown(eventsWithFresh(events, fresh))))))
     for (const event of spoken?.(made) ?? made) {
       note(event)
       // Failures are sent by `fail` alone.

@@ -27,6 +27,8 @@ export type Target = {
   /** The most output tokens the model can give: the cap where the wire demands one and the client gave none. */
   maxOutput: number
   quirks: Quirks
+  /** As the client has written it, it was refused: on its own wire, too, the model thinks only where it can. */
+  anew?: boolean
   /** It sees no pictures: those that only a history's tools have made are left out. */
   blind?: boolean
 }
@@ -48,6 +50,8 @@ export type Undo = {
   thinksInText?: boolean
   /** The output cap that was sent: figures that come to it tell that the answer was cut. */
   cap?: number
+  /** The ids of the conversation's calls, as its client knows them: no call of the answer gets one of them. */
+  taken?: ReadonlySet<string>
   /** For each tool name that was sent, its arguments that were renamed. */
   arguments?: { [sentName: string]: SentArguments }
 }
@@ -278,6 +282,8 @@ export type ChatCodec = PassCodec & {
   encodeRequest(request: ChatRequest, target: Target): EncodedRequest
   /** The same in steps. */
   encodeInSteps(request: ChatRequest, target: Target): Steps<EncodedRequest>
+  /** How its answers write the id of a call that another wire has given; absent: as it is. */
+  writtenCallId?(id: string): string
   /** Whether only text answers the client's request: an answer without any has failed. */
   needsText?(body: JsonObject): boolean
   /** Throws `upstream_error` for a body that is not an answer of this wire. */

@@ -72,6 +72,7 @@ type Row = {
   what: string
   messages: JsonObject[]
   tools?: JsonObject[]
+  more?: JsonObject
   said: string
   /** Whether a request is as its vendor takes it. */
   isTaken: (body: JsonObject) => boolean
@@ -137,6 +138,13 @@ const ROWS: Row[] = [
     isTaken: (body) => JSON.stringify(body).includes('"media_type":"image/png"'),
   },
   {
+    what: 'to think by a budget about calls that a model without thoughts has made',
+    more: { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 },
+    messages: [say('Rain?'), ...round(use('a1', 'Kep'), result('a1', 'no'))],
+    said: 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block',
+    isTaken: ({ thinking }) => asObject(thinking).type !== 'enabled',
+  },
+  {
     what: 'a tool whose arguments are one of several objects',
     messages: [say('Rain?')],
     tools: [{ name: 'weather', input_schema: { ...tools[0]?.input_schema, anyOf: [{ required: ['place'] }] } }],
@@ -148,9 +156,9 @@ const ROWS: Row[] = [
 
 test.each(ROWS.map((row) => [row.what, row] as const))(
   'a request is written anew and answered where its vendor refuses %s',
-  async (_, { messages, said, isTaken, ...row }) => {
+  async (_, { messages, said, isTaken, tools: own = tools, more }) => {
     refuses = (body) => (isTaken(body) ? undefined : said)
-    const asked = { model: 'vendorA-opus-4-8', max_tokens: 90, tools, ...row, messages }
+    const asked = { model: 'vendorA-opus-4-8', max_tokens: 90, tools: own, ...more, messages }
     const answer = await gateway.post('/v1/messages', asked)
     expect(answer.status).toBe(200)
     expect(provider.requests.length).toBe(2)
@@ -165,9 +173,9 @@ test.each(ROWS.map((row) => [row.what, row] as const))(
 
 test.each(ROWS.map((row) => [row.what, row] as const))(
   'where that does not help either, the client is told of what it has written: %s',
-  async (_, { messages, said, tools: own = tools }) => {
+  async (_, { messages, said, tools: own = tools, more }) => {
     refuses = () => said
-    const asked = { model: 'vendorA-opus-4-8', max_tokens: 90, tools: own, messages }
+    const asked = { model: 'vendorA-opus-4-8', max_tokens: 90, tools: own, ...more, messages }
     const answer = await gateway.post('/v1/messages', asked)
     const { error } = (await answer.json()) as { error: JsonObject }
     expect([answer.status, error.code, provider.requests.length]).toEqual([400, 'invalid_request', 2])
@@ -213,6 +221,22 @@ test.each([
   const path = wire === 'responses' ? '/v1/responses' : '/v1/chat/completions'
   expect((await gateway.post(path, { model: 'vendorB-5.5', ...talk })).status).toBe(200)
   expect(provider.requests[1]?.text).toContain('Never mind.')
+})
+
+test('so is one whose id a later call has', async () => {
+  await gateway.stop()
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'] }) })
+  const isAnswered = (body: JsonObject): boolean => {
+    const roles = asObjects(body.messages).map(({ role, tool_calls: calls }) => (calls === undefined ? role : 'calls'))
+    return roles.every((role, at) => role !== 'calls' || roles[at + 1] === 'tool')
+  }
+  const words =
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: a1"
+  refuses = (body) => (isAnswered(body) ? undefined : words)
+  const calls = { role: 'assistant', content: null, tool_calls: [chatCall] }
+  const messages = [say('Rain?'), calls, say('Stop.'), calls, { role: 'tool', tool_call_id: 'a1', content: 'no' }]
+  expect((await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages })).status).toBe(200)
+  expect(isAnswered(sent(provider.requests.length - 1))).toBe(true)
 })
 
 test('what is asked for by saying so as by saying nothing is left out where a server of the same wire does not know it', async () => {
@@ -266,3 +290,51 @@ test('a thought that its client refers to by an id that is not known is left out
   expect((await gateway.post('/v1/responses', { model: 'vendorB-5.5', store: false, input })).status).toBe(200)
   expect(provider.requests.map(({ text }) => text.includes('"No."'))).toEqual([true, true])
 })
+
+test.each(['/v1/messages', '/v1/responses'])(
+  'a call that an answer at %s repeats the id of gets another',
+  async (path) => {
+    const call = { index: 0, id: 'weather:0', type: 'function', function: { name: 'weather', arguments: '{}' } }
+    const frames = [
+      { index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'tool_calls' },
+    ].map((choice) => `data: ${JSON.stringify({ id: 'chatcmpl-1', model: 'up', choices: [choice] })}\n\n`)
+    const whole = {
+      index: 0,
+      message: { role: 'assistant', content: null, tool_calls: [call] },
+      finish_reason: 'tool_calls',
+    }
+    const calling = await startScripted(({ text }) =>
+      JSON.parse(text).stream === true
+        ? { headers: { 'content-type': 'text/event-stream' }, steps: [...frames, 'data: [DONE]\n\n'] }
+        : json({ id: 'chatcmpl-1', model: 'up', choices: [whole], usage: { prompt_tokens: 3, completion_tokens: 2 } }),
+    )
+    await gateway.stop()
+    gateway = await startGateway({ config: onlyProvider(`${calling.origin}/v1`, { wires: ['chat-completions'] }) })
+    const ask = async (turns: JsonObject[], stream: boolean): Promise<string> => {
+      const talk = path === '/v1/messages' ? { max_tokens: 90, tools, messages: turns } : { input: turns }
+      const answer = await (await gateway.post(path, { model: 'vendorB-5.5', stream, ...talk })).text()
+      return /"(?:call_id|id)":"((?:weather)[^"]*)"/.exec(answer)?.[1] ?? ''
+    }
+    const goesOn = (id: string): JsonObject[] =>
+      path === '/v1/messages'
+        ? round(use(id, 'Kep'), result(id, 'no'))
+        : [
+            { type: 'function_call', call_id: id, name: 'weather', arguments: '{}' },
+            { type: 'function_call_output', call_id: id, output: 'no' },
+          ]
+    const talk = [say('Rain?')]
+    const seen: string[] = []
+    for (const stream of [false, true, false, true]) {
+      const id = await ask(talk, stream)
+      seen.push(id)
+      talk.push(...goesOn(id), say('And now?'))
+    }
+    expect([seen.every((id) => id !== ''), new Set(seen).size]).toEqual([true, 4])
+    const last = JSON.parse(calling.requests.at(-1)?.text ?? '')
+    expect(asObjects(last.messages).flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))).toEqual(
+      seen.slice(0, 3),
+    )
+    await calling.stop()
+  },
+)

@@ -155,6 +155,9 @@ const systemTurnRefused = (message: string): string | undefined => {
 const NO_PREFILL = /does not support assistant message prefill/
 const OTHER_ID = /tool_use\.id: String should match pattern/
 const ID = "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+const NO_THOUGHT = /Expected .?thinking.? or .?redacted_thinking.?, but found/
+const THOUGHT =
+  'Expected `thinking` or `redacted_thinking`: with a thinking budget a round of calls begins with a thought. Send it back, or turn thinking off.'
 const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
 /** A model that cannot be forced to call a tool, or not while it thinks, in the words of several servers. */
 const FORCED_TOOL =
@@ -203,6 +206,8 @@ const actionable = (
   if (systemTurn !== undefined)
     return new GatewayError('invalid_request', systemTurn, { param: 'messages', provider, remedy: 'no-mid-system' })
   if (NO_PREFILL.test(message)) return new GatewayError('invalid_request', PREFILL, { param: 'messages', provider })
+  if (NO_THOUGHT.test(message))
+    return new GatewayError('invalid_request', THOUGHT, { param: 'messages', provider, remedy: 'anew' })
   if (OTHER_ID.test(message))
     return new GatewayError('invalid_request', ID, { param: 'messages', provider, remedy: 'anew' })
   if (FORCED_TOOL.test(message)) {

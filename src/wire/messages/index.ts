@@ -6,6 +6,7 @@ import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
+import { sentCallId } from './names.ts'
 import { outputCap, passEdits } from './pass.ts'
 import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
@@ -27,6 +28,7 @@ export const messages: ChatCodec = {
   encodeResponse,
   decodeEvents,
   encodeEvents,
+  writtenCallId: sentCallId,
   decodeError,
   encodeError,
   faultIn: (body) => faultOf(body, 'content', decodeError),

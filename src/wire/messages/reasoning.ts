@@ -94,7 +94,7 @@ const LEAST: Reasoning = { effort: 'low' }
 /** `cannotThink`: whether the provider refuses to think in this request, by budget or adaptively. */
 export const encodeReasoning = (
   request: ChatRequest,
-  { quirks }: Target,
+  { quirks, anew }: Target,
   limits: { maxTokens: number; cannotThink: (budget: boolean) => boolean },
   dropped: Dropped,
 ): Thinking => {
@@ -116,7 +116,7 @@ export const encodeReasoning = (
     dropped,
   )
   if (thinking === undefined) return effort
-  if (request.origin !== 'messages' && limits.cannotThink(thinking.type === 'enabled')) {
+  if ((request.origin !== 'messages' || anew) && limits.cannotThink(thinking.type === 'enabled')) {
     dropped.member('thinking')
     return effort
   }

@@ -43,7 +43,12 @@ export const disordersIn = (wire: ChatWire, sent: JsonObject): Map<Disorder, Pla
     for (const id of one.results) if (!open.delete(id)) note('stray', place)
     if (before?.role === 'tool' && (role === 'user' || role === 'system')) note('after-tool', place)
     if (before !== undefined && before.role === role && role !== 'tool' && role !== 'system') note('again', place)
-    for (const id of one.calls) open.set(id, place)
+    // One with the id of a call that still waits: no result can be of that any more.
+    for (const id of one.calls) {
+      const waiting = open.get(id)
+      if (waiting !== undefined) note('open', waiting)
+      open.set(id, place)
+    }
     before = one
   }
   for (const place of open.values()) note('open', place)
