@@ -31,7 +31,11 @@ export const Quirks = Type.Object(
     thinks_unasked: Type.Optional(
       Type.Boolean({ description: 'Chat-completions, responses. false: thinks only where an effort is asked for' }),
     ),
-    no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
+    no_custom_tools: Type.Optional(
+      Type.Boolean({
+        description: 'Takes functions only: free-text tools and, on the responses wire, namespaces become functions',
+      }),
+    ),
     no_user_after_tool: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: takes no message of the user right after one of a tool' }),
     ),

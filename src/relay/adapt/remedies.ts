@@ -10,6 +10,7 @@ import type { ClientRequest } from '../exchange.ts'
 import type { Target } from '../target.ts'
 import { mayBeTurned, quirksOf } from '../translate.ts'
 import { withoutBetas } from './betas.ts'
+import { isOutOfReach } from './detours.ts'
 import { byOwnNames } from './own-names.ts'
 
 type Request = Pick<ClientRequest, 'bodyWire' | 'body' | 'headers'>
@@ -65,20 +66,22 @@ const TRANSLATED_ONLY = new Set<Remedy>([
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
 export const withLearned = (
-  { remedy, named = [] }: GatewayError,
+  { remedy: told, named = [] }: GatewayError,
   request: Request,
   target: Target,
 ): Target | undefined => {
+  // Where the wire with fewer kinds of tools is none of the provider's, they become functions on this one.
+  const remedy = told === 'chat-wire' && isOutOfReach(told, target.provider) ? 'functions-only' : told
   if (remedy === undefined) return undefined
   if (remedy === 'own-names') return byOwnNames(target)
   if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
   const own = request.bodyWire === target.wire
-  const told = toldBy(remedy, remedy === 'without-settings' && own ? unasked(named, request) : named, target)
-  if (told === undefined) return undefined
+  const quirks = toldBy(remedy, remedy === 'without-settings' && own ? unasked(named, request) : named, target)
+  if (quirks === undefined) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
-  if (told.streams !== undefined && !mayBeTurned(request.body.outline)) return undefined
+  if (quirks.streams !== undefined && !mayBeTurned(request.body.outline)) return undefined
   if (own && isClientsAffair(remedy, named, request)) return undefined
-  return { ...target, learned: { ...target.learned, ...told } }
+  return { ...target, learned: { ...target.learned, ...quirks } }
 }
 
 /** Those that are hints to the server alone, or that the gateway itself has added to a body that passes. */
@@ -95,7 +98,10 @@ const isClientsAffair = (remedy: Remedy, named: readonly string[], request: Requ
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
   // Agents think unasked there, and a model without thought is asked by all of them.
   if (remedy === 'no-thinking' && bodyWire === 'messages') return false
-  if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(body.outline) !== true
+  if (remedy === 'functions-only') {
+    const { needsTranslation, isMissing } = CODECS[bodyWire]
+    return needsTranslation?.(body.outline) !== true && isMissing?.(LEARNED[remedy] ?? {}, body.outline) !== true
+  }
   return TRANSLATED_ONLY.has(remedy)
 }
 

@@ -11,6 +11,7 @@ import { cutEdits } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError } from './error.ts'
+import { holdsOtherTools } from './functions-only.ts'
 import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
 import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
@@ -29,7 +30,8 @@ export const responses: ChatCodec = {
   encodeRequest,
   encodeInSteps,
   needsText: asksCompaction,
-  isMissing: ({ noCompact }, body) => noCompact === true && asksCompaction(body),
+  isMissing: ({ noCompact, noCustomTools }, body) =>
+    (noCompact === true && asksCompaction(body)) || (noCustomTools === true && holdsOtherTools(body)),
   decodeResponse,
   encodeResponse,
   decodeEvents,

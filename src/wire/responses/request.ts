@@ -31,6 +31,7 @@ import { CONTINUE, prefilledTurn } from '../turns/prefill.ts'
 import { withSaid } from '../turns/said.ts'
 import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
+import { undoOf, withFunctionsOnly } from './functions-only.ts'
 import { encodeTurns } from './history.ts'
 import { decodeInput } from './input.ts'
 import { label } from './names.ts'
@@ -170,7 +171,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   atOnce(encodeInSteps(original, target))
 
 export function* encodeInSteps(original: ChatRequest, target: Target): Steps<EncodedRequest> {
-  const request = withSaid(withToolsFor(original, 'responses'), 'responses', target.blind)
+  const { noCustomTools = false } = target.quirks
+  const listed = noCustomTools ? withFunctionsOnly(original) : withToolsFor(original, 'responses')
+  const request = withSaid(listed, 'responses', target.blind)
   yield
   const out = outgoing(request, target.quirks)
   const { instructions, input } = yield* encodeTurns(request, out)
@@ -219,7 +222,8 @@ export function* encodeInSteps(original: ChatRequest, target: Target): Steps<Enc
     const isAdded = (name === 'store' && value === false) || (name === 'include' && request.logprobs === undefined)
     if (out.own || !isAdded) out.drop(out.nameOf(name))
   })
-  if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
+  const names = noCustomTools ? undoOf(original, listed) : out.names.undo
+  if (Object.keys(names).length > 0) undo.tools = names
   return { body, dropped: [...out.dropped], undo }
 }
 

@@ -108,7 +108,7 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
   tools.forEach((tool, at) => {
     const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
-      if (tool.origin === 'responses') {
+      if (tool.origin === 'responses' && !(out.quirks.noCustomTools === true && tool.optional === true)) {
         group = undefined
         encoded.push(tool.value)
         return

@@ -27,10 +27,10 @@ export const schemaMember = (origin: ChatWire): string => (origin === 'messages'
 /**
  * The request with the tools for the list of a provider of `wire`. On the client's own wire the conversation keeps adding
  * and removing tools. On any other the list is as it stands at the end of the conversation, client-run tools become
- * functions, and descriptions of namespaces become system messages.
+ * functions, and descriptions of namespaces become system messages. `functionsOnly`: so it is on the own wire, too.
  */
-export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest => {
-  if (request.origin === wire) {
+export const withToolsFor = (request: ChatRequest, wire: ChatWire, functionsOnly = false): ChatRequest => {
+  if (request.origin === wire && !functionsOnly) {
     const tools = request.tools.filter(({ within }) => within !== true)
     return tools.length === request.tools.length ? request : { ...request, tools }
   }
