@@ -9,7 +9,7 @@ import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
 import { blankModel, presetModels, servedBy } from './preset-models.ts'
-import { alsoNamed } from './presets.ts'
+import { alsoNamed, presetFor } from './presets.ts'
 import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
 import { type Reader, withKept } from './reader.ts'
@@ -55,8 +55,11 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
       const hint = near === undefined ? '' : `; or did you mean the model "${near}"?`
       reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
+    const model = readModel(reader, blankModel(id), { path, file }, providers)
+    if (file.price === undefined && tellsCost(model, providers))
+      return { ...model, price: { ...model.price, asTold: true as const } }
     warnOfNone(reader, path, file.price)
-    return readModel(reader, blankModel(id), { path, file }, providers)
+    return model
   })
   warnOfUnpriced(reader, known, unpriced, providers)
   return [...known, ...own]
@@ -95,6 +98,11 @@ const readModel = (reader: Reader, base: Model, { path, file }: Override, provid
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
     ...(base.unlisted && upstream === base.upstream ? { unlisted: true } : {}),
   }
+}
+
+const tellsCost = ({ provider }: Model, providers: readonly Provider[]): boolean => {
+  const of = providers.find(({ id }) => id === provider)
+  return of !== undefined && presetFor(of)?.tellsCost === true
 }
 
 /** A built-in model that is moved to another provider is asked for by that one's own id. */

@@ -7,7 +7,8 @@ import { asObject, type JsonObject } from './json.ts'
  * `cacheWrite1h` (kept for an hour, which some vendors price apart) of `cacheWrite`: neither is ever added. A count the
  * provider did not give is absent, never 0; a later report overwrites an earlier one. `audioInput` to `imageOutput`: the
  * part of each class that is of sound or of pictures, which some vendors price apart. `serviceTier`: absent for the
- * vendor's default tier. `inferenceGeo`: the region that the inference was kept to; absent where it was kept to none.
+ * vendor's default tier. `inferenceGeo`: the region that the inference was kept to; absent where it was kept to none. `charged`: micro-USD that the
+ * provider says all of it cost, where it does.
  */
 export type Usage = {
   input?: number
@@ -24,6 +25,7 @@ export type Usage = {
   imageOutput?: number
   serviceTier?: string
   inferenceGeo?: string
+  charged?: number
 }
 
 /** How many tokens what vendors bill otherwise counts for: a second of sound that is heard, a character that is spoken. */
@@ -76,6 +78,23 @@ const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard'])
 /** The usage with the service tier that the provider reported; unchanged for a default tier. */
 export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U =>
   usage === undefined || typeof tier !== 'string' || USUAL_TIERS.has(tier) ? usage : { ...usage, serviceTier: tier }
+
+/** USD that no answer costs. */
+const MOST_USD = 10_000
+
+/**
+ * The usage with what its provider says that it charged: aggregators do. What they called with a credential of their customer's
+ * is billed to that one beside it.
+ */
+export const inCharge = (usage: Usage, { cost, is_byok: beside, cost_details: details }: JsonObject): Usage => {
+  const usd = dollars(cost)
+  if (usd === undefined) return usage
+  const whole = usd + (beside === true ? (dollars(asObject(details).upstream_inference_cost) ?? 0) : 0)
+  return { ...usage, charged: Math.round(whole * 1e6) }
+}
+
+const dollars = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= MOST_USD ? value : undefined
 
 /** Counts of which some are part of others: the cached tokens of the prompt, the reasoning of the output. */
 export type Nested = {

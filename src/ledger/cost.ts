@@ -18,10 +18,11 @@ export const scaledRate = (rate: number, times = 1): number => Math.round(rate *
 
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
- * Exact below 9,000 USD, and never more than a column can hold.
+ * Exact below 9,000 USD, and never more than a column can hold. Without a price it may be what the provider says.
  */
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
+  if (price.asTold) return usage.charged ?? 0
   const rates = ratesFor(usage, price)
   const times = timesFor(usage, price)
   const scaled = (rate: number): number => scaledRate(rate, times)

@@ -41,5 +41,6 @@ export const wholeCounts = (usage: Usage): Usage => {
   }
   if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
   if (usage.inferenceGeo !== undefined) counted.inferenceGeo = usage.inferenceGeo
+  if (usage.charged !== undefined) counted.charged = toCount(usage.charged)
   return counted
 }

@@ -122,6 +122,7 @@ export const shownModel = (model: Model): ShownModel => ({
     audio: shownKind(model.price.audio),
     image: shownKind(model.price.image),
     as_of: model.price.asOf ?? null,
+    as_told: model.price.asTold === true,
   },
 })
 

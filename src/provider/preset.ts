@@ -60,6 +60,8 @@ export type Preset = {
   /** It knows the neutral ids: it is a gateway of this kind. */
   neutral?: true
   quirks?: Quirks
+  /** Its figures say what an answer cost: that counts for models without a price. */
+  tellsCost?: true
   /** Whether `GET …/models` lists what it has. */
   listsModels: boolean
   /** What the vendor is called in the community's map of prices (model_prices_and_context_window). */

@@ -243,6 +243,21 @@ fallbacks: { claude-opus-4-8: [bedrock/claude-opus-4-8, openrouter/claude-opus-4
   })
 })
 
+test.each([
+  ['openrouter', '', true, []],
+  ['openrouter', ', price: { input: 0, output: 0 }', false, []],
+  ['openrouter', ', price: { input: 2, output: 3 }', false, []],
+  ['vllm', '', false, [expect.stringContaining('models.tale-1 has no price')]],
+])('a model of %s that sets “%s” of its price costs as told, or not', (preset, price, wanted, warned) => {
+  const { models, warnings } = config({
+    yaml: `providers: { p: { preset: ${preset}, accounts: [{ base_url: "http://127.0.0.1:9/v1", credential: "env:K" }] } }
+models: { tale-1: { provider: p${price} } }`,
+    env: { K: 'k' },
+  })
+  expect(models.find(({ id }) => id === 'tale-1')?.price.asTold === true).toBe(wanted)
+  expect(warnings.filter((sentence) => sentence.includes('tale-1'))).toEqual(warned)
+})
+
 describe('a start warns', () => {
   const account = (url: string, more = '') =>
     `providers: { vendor_a: { ${more}accounts: [{ name: m, base_url: "${url}", credential: env:K }] } }`

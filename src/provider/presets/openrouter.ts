@@ -13,6 +13,7 @@ export const openrouter: Preset = {
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude', vendor_b: 'gpt' },
   prefix: { vendor_a: 'anthropic/', vendor_b: 'openai/' },
+  tellsCost: true,
   listsModels: true,
   priceMap: 'openrouter',
   models: [
@@ -33,8 +34,9 @@ export const openrouter: Preset = {
   facts: [
     { of: 'URL, headers', how: 'reported', on: '2026-11-27', source: 'docs.boundaryml.com and others' },
     { of: 'models', how: 'reported', on: '2026-11-27', source: 'models.dev' },
+    { of: 'cost in its figures', how: 'reported', on: '2026-11-28', source: 'its guide to usage accounting' },
     { of: 'the messages wire', how: 'reported', on: '2026-11-27', source: 'settings of its users' },
     { of: 'prices but of Opus 4.8', how: 'unverified', on: '2026-11-27', source: '' },
   ],
-  note: 'It has hundreds of models: `sluice models fetch` prints those of its list.',
+  note: 'It has hundreds of models: `sluice models fetch` prints those of its list. One without a price costs what its answers say (`usage.cost`).',
 }

@@ -1,7 +1,7 @@
 // Usage on this wire: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning.
 
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, inKinds, inTier, mergeReport, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, inCharge, inKinds, inTier, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
@@ -35,7 +35,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     total: apart ? prompt + output + beside : count(raw.total_tokens),
   })
   // Relays of another vendor's models tell the class of service where that vendor does.
-  return inTier(inKinds(usage, inPrompt, inOutput), raw.service_tier)
+  return inTier(inCharge(inKinds(usage, inPrompt, inOutput), raw), raw.service_tier)
 }
 
 /** The figures of a chunk: beside the choices, or among what one of the servers tells of its own. */

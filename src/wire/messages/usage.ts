@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
 import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
+import { count, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
  * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime are
@@ -26,7 +26,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
   if (Object.keys(usage).length === 0) return undefined
   const geo = raw.inference_geo
-  return typeof geo === 'string' && !NO_REGION.has(geo) ? { ...usage, inferenceGeo: geo } : usage
+  return inCharge(typeof geo === 'string' && !NO_REGION.has(geo) ? { ...usage, inferenceGeo: geo } : usage, raw)
 }
 
 /**

@@ -113,6 +113,7 @@ const otherPrices = (
     ...Object.entries(of.per_image).map(
       ([kind, usd]) => `a picture${kind === 'default' ? '' : ` ${kind}`} ${price.format(usd)}`,
     ),
+    ...(of.as_told ? ['costs what its provider says'] : []),
     ...(of.as_of === day || of.as_of === null ? [] : [`prices of ${of.as_of}`]),
   ]
     .map((text) => ` · ${text}`)
