@@ -187,7 +187,8 @@ const failuresOf = ({ error_share, refused, before }: Usage): string => {
   const words = [
     `${percent(error_share)} errors`,
     ...(was === null ? [] : [`${percent(was)} before`]),
-    ...(count === 0 ? [] : [`${compact(count)} refused`]),
+    // They are not among the requests above.
+    ...(count === 0 ? [] : [`counting ${compact(count)} refused besides`]),
   ]
   return words.join(', ')
 }
