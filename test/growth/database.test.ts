@@ -56,14 +56,15 @@ type Day = { name: string; missing?: string | undefined; how(): Promise<How> }
 
 const inOrder = async (): Promise<TestServer> =>
   set(await testPostgres(), 'default_transaction_isolation = serializable')
-const pooled = async (): Promise<NonNullable<How['store']>> => {
+const pooled = async (words = '?prepare=false'): Promise<NonNullable<How['store']>> => {
   const { port } = stopping(await startPgBouncer((await testPostgres()).port, 6))
-  return (url) => `${through(url, { port })}?prepare=false`
+  return (url) => through(url, { port }) + words
 }
 const APART: Day[] = [
   { name: 'with one connection each', how: async () => ({ store: (url) => `${url}?connections=1` }) },
   { name: 'where transactions are to be in order', how: async () => ({ server: await inOrder() }) },
   { name: 'behind PgBouncer', missing: pgBouncerMissing, how: async () => ({ store: await pooled() }) },
+  { name: 'behind PgBouncer, unsaid', missing: pgBouncerMissing, how: async () => ({ store: await pooled('') }) },
   { name: 'with clocks that are an hour off', missing: clockMissing, how: async () => ({ env: clocksOff }) },
 ]
 const TOGETHER: Day = {

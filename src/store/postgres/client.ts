@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isTooOpen, SSL_MODES } from '../../lib/postgres-tls.ts'
 import { atEach, postgresUrls } from '../../lib/postgres-url.ts'
-import { hostAt, type LookUp } from '../hosts.ts'
+import { hostAt, type LookUp, lookUp } from '../hosts.ts'
 import { type StoreError, storeError } from '../store.ts'
 
 /** `int8` and `numeric` are numbers, and no others than whole ones that are exact; arrays are arrays, JSON text is text. */
@@ -52,6 +52,8 @@ type ClientOptions = {
 const DEADLINE_MS = 10_000
 const CONNECT_MS = 5_000
 const CONNECTIONS = 10
+/** Of statements; who asks less has little of them prepared. */
+const KNOWN_AFTER = 100
 /** A statement that is always in another's way is not tried for ever. */
 const MOST_AGAIN = 20
 /** Between two tries to reach a server, or to get through while others are in the way. */
@@ -66,13 +68,16 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   let at = 0
   const hosts = place.urls.map((url) => ({ url, ...hostAt(new URL(url).hostname, options.lookUp) }))
   const host = () => hosts[at % hosts.length]
+  /** Statements are prepared once it is known that nobody stands between who mixes connections. */
+  let prepare = false
+  let answered = 0
   const make = (): SQL => {
     const { url, tls } = placeAt(place, host()?.url ?? '', host()?.address())
     return new SQL({
       url,
       max: options.max ?? place.max ?? CONNECTIONS,
       connectionTimeout: Math.max(1, Math.ceil((options.connectMs ?? CONNECT_MS) / 1_000)),
-      prepare: place.prepare,
+      prepare,
       bigint: true,
       ...(tls === undefined ? {} : { tls }),
     })
@@ -86,14 +91,24 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     at++
     renew()
   }
-  const renew = (): void => {
+  /** `timeout`: how many seconds what is on its way has to end. */
+  const renew = (timeout = 0): void => {
     const old = pool
+    prepare = timeout > 0
+    answered = 0
     pool = make()
-    void old.close({ timeout: 0 }).catch(nothing)
+    void old.close({ timeout }).catch(nothing)
   }
   const follow = async (): Promise<void> => {
     const failed = pool
     if ((await host()?.hasMoved()) === true && failed === pool && !isClosed) renew()
+  }
+
+  /** A statement that was prepared over one connection would be another's over the next. */
+  const prepareIf = async (sql: SQL): Promise<void> => {
+    const [row] = await ask<Listening>(sql, LISTENING, []).catch(() => [])
+    const isSo = row !== undefined && (await isReached(new URL(host()?.url ?? ''), row, options.lookUp))
+    if (isSo && sql === pool && !isClosed) renew(DEADLINE_MS / 1_000)
   }
 
   const inTime = async <T>(run: (sql: SQL) => Promise<T>, deadlineMs: number): Promise<T> => {
@@ -106,7 +121,9 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
       void follow()
     }, deadlineMs)
     try {
-      return await Promise.race([run(sql), late])
+      const result = await Promise.race([run(sql), late])
+      if (++answered === KNOWN_AFTER && place.prepare && !prepare) void prepareIf(sql)
+      return result
     } catch (cause) {
       const error = isPostgresError(cause) ? cause : toError(cause)
       if (error === undefined) throw cause
@@ -155,6 +172,17 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
 }
 
 const nothing = (): void => undefined
+
+/** Where the server itself takes connections; null where that is a socket. */
+type Listening = { address: string | null; port: number | null }
+const LISTENING = 'SELECT host(inet_server_addr()) AS address, inet_server_port() AS port'
+
+/** Whether that is where this client connects to: a pooler has an address, or a port, of its own. */
+const isReached = async (url: URL, { address, port }: Listening, look: LookUp = lookUp): Promise<boolean> => {
+  if (address === null || port !== Number(url.port || 5_432)) return false
+  const name = url.hostname.replaceAll(/[[\]]/g, '')
+  return name === address || (await look(name).catch((): string[] => [])).includes(address)
+}
 
 /** A last try that is cut off says less than the one before it. */
 const worded = (cause: unknown, before: string | undefined): unknown =>
@@ -223,6 +251,8 @@ const WORDS: Record<Trouble, string> = {
 const CHECK_URL = 'check the user, the password and the database in the URL of the store.'
 /** What an operator does about what stands in the way of the first statement already, by its state. */
 const THEN: Record<string, string> = {
+  '08P01':
+    'a pooler in front of it says so: see its settings, or take what it does not know out of the URL of the store.',
   '28000': CHECK_URL,
   '28P01': CHECK_URL,
   '3D000': CHECK_URL,

@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient, isPostgresError, type PostgresError } from '../../../src/store/postgres/client.ts'
 import { isBusy, isStoreError } from '../../../src/store/store.ts'
+import { pgBouncerMissing, startPgBouncer } from '../../support/pgbouncer.ts'
 import { postgresMissing, startPostgres, type TestDatabase, testPostgres } from '../../support/postgres.ts'
-import { createProxy } from '../../support/proxy.ts'
+import { createProxy, through } from '../../support/proxy.ts'
 import { SELF_SIGNED } from '../../support/self-signed.ts'
+import { until } from '../../support/until.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -409,6 +411,39 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     leadsTo = ['127.0.0.1', '127.0.0.2']
     const asked = client.query('select inet_server_port() as port', [], { isRepeatable: true })
     expect(await asked).toEqual([{ port: next.port }])
+  })
+
+  /** More than a client asks before it knows whom. */
+  const many = (clients: readonly Client[]) =>
+    Promise.all(
+      Array.from({ length: 400 }, (_, i) =>
+        clients[i % clients.length]?.query(`select ${i % 4} + $1::int8 as sum`, [i]).then(([row]) => row),
+      ),
+    )
+  const SUMS = Array.from({ length: 400 }, (_, i) => ({ sum: i + (i % 4) }))
+
+  test('statements are prepared where the server itself is reached, by its name too', async () => {
+    const { url } = await newDatabase()
+    const client = clientOf(url.replace('127.0.0.1', 'localhost'), { max: 1 })
+    const PREPARED = 'select count(*)::int4 as n from pg_prepared_statements'
+    expect(await client.query(PREPARED)).toEqual([{ n: 0 }])
+    expect(await many([client])).toEqual(SUMS)
+    await until(async () => {
+      expect(await many([client])).toEqual(SUMS)
+      const [row] = await client.query<{ n: number }>(PREPARED)
+      return (row?.n ?? 0) > 0
+    })
+  })
+
+  test.skipIf(pgBouncerMissing !== undefined)('and none where a pooler mixes connections', async () => {
+    const { url } = await newDatabase()
+    const pooler = await startPgBouncer(Number(new URL(url).port), 2)
+    ends.push(pooler.stop)
+    const at = through(url, pooler)
+    const clients = [clientOf(at), clientOf(at)]
+    for (let round = 0; round < 3; round++) expect(await many(clients)).toEqual(SUMS)
+    const strange = await errorOf(clientOf(`${at}?search_path=public`).query('select 1'))
+    expect(strange.message).toMatch(/unsupported startup parameter: search_path: a pooler in front of it says so/)
   })
 
   test('a node shows the certificate that it was given', async () => {
