@@ -69,7 +69,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   const hosts = place.urls.map((url) => ({ url, ...hostAt(new URL(url).hostname, options.lookUp) }))
   const host = () => hosts[at % hosts.length]
   /** Statements are prepared once it is known that nobody stands between who mixes connections. */
-  let prepare = false
+  let prepare = place.prepare === true
   let answered = 0
   const make = (): SQL => {
     const { url, tls } = placeAt(place, host()?.url ?? '', host()?.address())
@@ -94,7 +94,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
   /** `timeout`: how many seconds what is on its way has to end. */
   const renew = (timeout = 0): void => {
     const old = pool
-    prepare = timeout > 0
+    prepare = place.prepare ?? timeout > 0
     answered = 0
     pool = make()
     void old.close({ timeout }).catch(nothing)
@@ -122,7 +122,7 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     }, deadlineMs)
     try {
       const result = await Promise.race([run(sql), late])
-      if (++answered === KNOWN_AFTER && place.prepare && !prepare) void prepareIf(sql)
+      if (++answered === KNOWN_AFTER && place.prepare === undefined && !prepare) void prepareIf(sql)
       return result
     } catch (cause) {
       const error = isPostgresError(cause) ? cause : toError(cause)
@@ -311,7 +311,8 @@ const ofState = (state: string): Trouble => {
 /** `isEncrypted`: always, and not only where the server has it. */
 type Place = {
   urls: string[]
-  prepare: boolean
+  /** Undefined where it is to be found out. */
+  prepare: boolean | undefined
   max: number | undefined
   tls: Bun.TLSOptions | undefined
   isEncrypted: boolean
@@ -347,7 +348,7 @@ const placeOf = (text: string): Place => {
   const max = told('connections')
   if (max !== undefined && !/^[1-9]\d{0,3}$/.test(max))
     throw storeError("The connections of the store's URL must be a number from 1 to 9999.")
-  const prepare = told('prepare') !== 'false'
+  const prepare = { true: true, false: false }[told('prepare') ?? '']
   // Whoever names an authority is to have it asked, as by PostgreSQL's own clients.
   const isAsked = mode === 'require' && tls?.ca !== undefined
   url.searchParams.set('sslmode', isAsked ? 'verify-ca' : (mode ?? 'prefer'))

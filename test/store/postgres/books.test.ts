@@ -413,7 +413,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
     const behindProxy = async (ledger: PgLedger, timing = {}) => {
       const warm = await addKey(ledger.admin)
       const proxy = await createProxy(Number(new URL(ledger.url).port))
-      const near = new URL(`${ledger.url}?connections=1`)
+      const near = new URL(`${ledger.url}?connections=1&prepare=true`)
       near.port = `${proxy.port}`
       const node = await ledger.node({ url: near.href, timing: { ...STILL.timing, ...timing } })
       // Its statements are prepared by then: one that is sent is carried out.
