@@ -122,7 +122,7 @@ export type Listener = {
   pending(): number
 }
 
-export type GatewayOptions = {
+type GatewayOptions = {
   config: Config
   log: Log
   /** Tests give their own. */
@@ -274,7 +274,7 @@ export const alertsOf = (
   isIdle: boolean,
 ) => createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn, isIdle })
 
-export type OwnBooks = {
+type OwnBooks = {
   config: Config
   log: Log
   prices: () => Prices

@@ -35,7 +35,7 @@ export type Rule = {
 }
 
 /** What became of a test. */
-export type Tested = { receiver: string; ok: boolean; words: string }
+type Tested = { receiver: string; ok: boolean; words: string }
 
 export type Alerts = {
   /** Whether there is anyone to tell. */

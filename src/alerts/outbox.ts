@@ -21,7 +21,7 @@ export type Standing = {
   failing: { since: number; words: string } | undefined
 }
 
-export type Outbox = {
+type Outbox = {
   add(deliveries: readonly Delivery[]): void
   standingOf(receiver: string): Standing
   /** The receivers have changed: what waits is tried at once. */

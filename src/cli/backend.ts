@@ -83,7 +83,7 @@ export type Backend = {
 
 export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`
 
-export const SERVER_FLAGS = {
+const SERVER_FLAGS = {
   server: {
     type: 'string',
     valueHint: 'URL',

@@ -6,7 +6,7 @@ import type { Where } from './backend.ts'
 import { type BudgetChange, printBudget } from './budget.ts'
 import { EXIT, failure, type Io, usageError } from './io.ts'
 
-export type ShownMember = {
+type ShownMember = {
   id: string
   name: string
   role: string
@@ -18,7 +18,7 @@ export type ShownMember = {
   invitation_expires_at: string | null
 }
 
-export type ShownTeam = { id: string; name: string; members: string[]; budget: S.Budget | null; created_at: string }
+type ShownTeam = { id: string; name: string; members: string[]; budget: S.Budget | null; created_at: string }
 
 /** Ids are those of what was listed before; what is gone meanwhile is a Failure. */
 export type People = {

@@ -25,7 +25,7 @@ export type Setup = { origin: string; key: string; main: Listed; small: Listed; 
 /** Where somebody's files are. */
 export type Home = { home: string; env: Readonly<Record<string, string | undefined>>; platform: NodeJS.Platform }
 
-export type ClientFile = {
+type ClientFile = {
   /** As it is told to people: `~/.codex/config.toml`. */
   shown: string
   path(home: Home): string

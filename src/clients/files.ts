@@ -120,7 +120,7 @@ const put = ({ path, before, after, secret }: Plan): void => {
 }
 
 /** `back`: what was there is there again, byte for byte; `gone`: nothing was; `changed`: its owner's later changes stay. */
-export type Undone = { path: string; how: 'back' | 'gone' | 'changed' }
+type Undone = { path: string; how: 'back' | 'gone' | 'changed' }
 
 /** Puts back what was there. Undefined where nothing is kept. Throws a Refused. */
 export const undo = (client: Client, home: Home): Undone[] | undefined => {

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 
-export const TAG_HEADER = 'x-gateway-tag'
+const TAG_HEADER = 'x-gateway-tag'
 const TAG = /^[\x20-\x7e]{1,64}$/
 
 /** Undefined where there is none. Throws `invalid_request` for one that could not be shown as it was sent. */

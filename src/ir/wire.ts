@@ -5,7 +5,7 @@ export type ChatWire = (typeof CHAT_WIRES)[number]
 
 /** Those that only pass: what is asked there has no other words. */
 export const PASS_WIRES = ['images', 'embeddings', 'moderations', 'audio'] as const
-export type PassWire = (typeof PASS_WIRES)[number]
+type PassWire = (typeof PASS_WIRES)[number]
 
 export type Wire = ChatWire | PassWire
 

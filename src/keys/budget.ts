@@ -6,8 +6,8 @@ import type { Renewal } from './renewal.ts'
 export const UNITS = ['usd', 'tokens'] as const
 export type Unit = (typeof UNITS)[number]
 
-export const BUDGET_KINDS = ['key', 'member', 'team', 'gateway'] as const
-export type BudgetKind = (typeof BUDGET_KINDS)[number]
+const BUDGET_KINDS = ['key', 'member', 'team', 'gateway'] as const
+type BudgetKind = (typeof BUDGET_KINDS)[number]
 
 /** `key:key_…`, `member:mem_…`, `team:team_…`, or `gateway`. */
 export type BudgetId = string
@@ -72,7 +72,7 @@ const MOST_PERCENT = 1_000
 const MOST_MARKS = 10
 
 /** The marks of a budget whose maker names none. */
-export const WARN_AT: readonly number[] = [80, 100]
+const WARN_AT: readonly number[] = [80, 100]
 
 /** The terms, their marks in order and each once. Throws `invalid_request` that names the member. */
 export const requireTerms = ({ unit, amount, renews, warnAt }: BudgetTerms): BudgetTerms => {

@@ -6,7 +6,7 @@ import type { ServerTools } from './server-tools.ts'
 
 /** What the gateway makes keys for itself: `playground`, for a page of the dashboard; short-lived, and in no list. */
 export const PURPOSES = ['playground'] as const
-export type Purpose = (typeof PURPOSES)[number]
+type Purpose = (typeof PURPOSES)[number]
 
 /** What is exported of a key's exchanges beside their figures: `content`, what is said in them. */
 export const CAPTURES = ['content'] as const

@@ -8,7 +8,7 @@ export const RENEWALS = ['day', 'week', 'month'] as const
 export type Renewal = (typeof RENEWALS)[number]
 
 /** When each takes place, within a sentence. */
-export const RENEWAL_TIMES: Record<Renewal, string> = {
+const RENEWAL_TIMES: Record<Renewal, string> = {
   day: 'every day',
   week: 'every Monday',
   month: 'on the first of every month',

@@ -75,18 +75,11 @@ const ownerWords = (id: BudgetId, nameOf: (id: BudgetId) => string | undefined):
   return name === undefined ? `its ${kind}` : kind === 'team' ? `the team ${name}` : name
 }
 
-export const amountWords = (amount: number, unit: Unit): string =>
+const amountWords = (amount: number, unit: Unit): string =>
   unit === 'usd' ? `${Math.floor(amount) / 1_000_000} USD` : `${amount} tokens`
 
-export const termsWords = ({
-  amount,
-  unit,
-  renews,
-}: {
-  amount: number
-  unit: Unit
-  renews: Renewal | undefined
-}): string => `${amountWords(amount, unit)}${renews === undefined ? ' in all' : ` a ${renews}`}`
+const termsWords = ({ amount, unit, renews }: { amount: number; unit: Unit; renews: Renewal | undefined }): string =>
+  `${amountWords(amount, unit)}${renews === undefined ? ' in all' : ` a ${renews}`}`
 
 /** The most, and of a prompt the least, that a token can cost by any of these prices. `times`: by the class of service. */
 export const perOf = (prices: readonly (Price | undefined)[], inputEstimate: number, times = 1): Per => {

@@ -17,7 +17,7 @@ export type Calendar = {
 }
 
 /** `from` inclusive, `until` exclusive; infinite where there is no end. */
-export type Offset = { readonly ms: number; readonly from: number; readonly until: number }
+type Offset = { readonly ms: number; readonly from: number; readonly until: number }
 
 const ALWAYS: Offset = { ms: 0, from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 

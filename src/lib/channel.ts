@@ -11,7 +11,7 @@ export type Channel = {
 }
 
 /** `closed` is called once, and nothing is heard after it. */
-export type Ears = {
+type Ears = {
   heard(message: unknown): void
   closed(): void
 }

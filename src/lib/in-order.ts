@@ -1,6 +1,6 @@
 // Work of which each piece begins when the one before of the same name has ended, however that ended.
 
-export type InOrder = <T>(run: () => Promise<T>, name?: string) => Promise<T>
+type InOrder = <T>(run: () => Promise<T>, name?: string) => Promise<T>
 
 export const createInOrder = (): InOrder => {
   const last = new Map<string, Promise<unknown>>()

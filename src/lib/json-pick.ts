@@ -4,7 +4,7 @@ import { asBuffer } from './as-buffer.ts'
 import { ARRAY, ARRAY_END, BACKSLASH, COMMA, OBJECT, OBJECT_END, QUOTE, SPACE } from './json-codes.ts'
 import type { Slot } from './json-scan.ts'
 
-export type Picker = {
+type Picker = {
   /** The outermost object's member of that name: the last one, as parsing all of it gives. */
   member(name: string): unknown
   /** The elements of a list that is such a member, each parsed when it is asked for; undefined for what is no list. */

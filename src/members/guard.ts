@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { type AttemptLimit, type AttemptStore, peerName, takeAttempt } from './attempts.ts'
 import type { SessionStore } from './member.ts'
 
-export type Guard = {
+type Guard = {
   /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
   attempt<T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>): Promise<T>
   /**

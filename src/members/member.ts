@@ -92,10 +92,10 @@ export type MemberStore = {
 /** `endsFactor`: using it removes the second factor, which who uses it is not asked for. */
 export type Invitation = { hash: string; expiresAt: number; endsFactor?: boolean }
 
-export type FirstMember = Pick<NewMember, 'name' | 'limits'> & { passwordHash: string }
+type FirstMember = Pick<NewMember, 'name' | 'limits'> & { passwordHash: string }
 
 /** `before`, `after`: hashes. `session`: in which it is changed, by its hash. */
-export type PasswordChange = { before: string; after: string; session: string; renewed: NewSession }
+type PasswordChange = { before: string; after: string; session: string; renewed: NewSession }
 
 export type NewMember = {
   name: string

@@ -2,7 +2,7 @@
 // failed exchange begins with. In the order they are looked at; `seen` is how the manual names it.
 
 /** What a provider, or the way to it, said to an attempt. */
-export type SeenOfAttempt = { status: number | null; providerCode: string | null; code: string | null }
+type SeenOfAttempt = { status: number | null; providerCode: string | null; code: string | null }
 
 type Meaning = { seen: string; why: string; todo: string }
 type AttemptMeaning = Meaning & { is(seen: SeenOfAttempt): boolean }

@@ -4,7 +4,7 @@ import type { Preset, PresetModel } from './preset.ts'
 import { neutralWord } from './provider.ts'
 
 /** `known`: what the preset says of it; undefined where the vendor is not known to have it. */
-export type OwnName = { name: string; upstream: string; known: PresetModel | undefined }
+type OwnName = { name: string; upstream: string; known: PresetModel | undefined }
 
 /** Of a model of the contract's by its vendor and its neutral id; undefined where the preset has no word for it. */
 export const ownName = (preset: Preset, vendor: string, id: string): OwnName | undefined => {

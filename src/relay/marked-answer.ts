@@ -11,7 +11,7 @@ import { isPicture, requireReadableAnswer } from './answer-bounds.ts'
 import type { Received } from './answer-text.ts'
 import { unmarking } from './client-body.ts'
 
-export type MarkedAnswer = { readonly body: JsonObject; readonly text: string } & Pick<Marked, 'written'>
+type MarkedAnswer = { readonly body: JsonObject; readonly text: string } & Pick<Marked, 'written'>
 
 /** The first byte of a byte order mark. */
 const BOM = 0xef

@@ -11,10 +11,10 @@ import { newSpanId, newTraceId, readTraceContext, type Spans, type TraceContext 
 export type Trace = Spans & { said?: Said }
 
 /** Bytes that are told of by what they are, and how many. */
-export type ToldFile = { type: 'file'; modality: Modality; mediaType?: string | undefined; bytes: number }
+type ToldFile = { type: 'file'; modality: Modality; mediaType?: string | undefined; bytes: number }
 export type Modality = 'image' | 'audio' | 'document'
 /** What has no words of its own: results of a moderation and the like. */
-export type ToldValue = { type: 'value'; kind: string; value: Json }
+type ToldValue = { type: 'value'; kind: string; value: Json }
 export type Told = TextPart | ImagePart | ToldFile | ToldValue
 
 /** Is told what is said in an exchange. */

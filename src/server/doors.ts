@@ -11,7 +11,7 @@ import { type Side, wireAt } from '../http/endpoints.ts'
 import { errorResponse, requestId } from '../http/respond.ts'
 import { type Listening, listen } from './listener.ts'
 
-export type Doors = {
+type Doors = {
   clients: Listening
   /** The same one where they do not stand apart. */
   operators: Listening

@@ -56,7 +56,7 @@ export const composeSpeech = (asked: JsonObject): Spoken => {
   return { bytes, stream: asked.stream_format === 'sse', play }
 }
 
-export type Transcript = { body: JsonObject | string; stream: boolean; play: () => Iterable<string> }
+type Transcript = { body: JsonObject | string; stream: boolean; play: () => Iterable<string> }
 
 /** Models of the older kind are billed by the second, and do not stream. */
 const isOld = (model: string): boolean => /whisper/i.test(model)

@@ -8,7 +8,7 @@ import { invalid } from './error.ts'
 const DIMENSIONS = 1536
 
 /** The texts to embed, a list of tokens for each that came as such. Throws `VendorError`. */
-export const textsOf = (input: Json | undefined): (string | number[])[] => {
+const textsOf = (input: Json | undefined): (string | number[])[] => {
   if (typeof input === 'string') return [input]
   const list = Array.isArray(input) ? input : []
   if (list.length > 0 && list.every(isToken)) return [list]

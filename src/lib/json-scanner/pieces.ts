@@ -17,7 +17,7 @@ import {
 import { SCANNER } from './scanner-wasm.ts'
 
 /** As much as its memory has room for. */
-export const PIECE_BYTES = 1024 * 1024
+const PIECE_BYTES = 1024 * 1024
 
 const PAGES = 21
 /** Zeros behind a piece: as many bytes as are read at once. */

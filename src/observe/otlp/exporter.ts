@@ -15,7 +15,7 @@ const PAUSES_MS = [1_000, 2_000, 4_000, 8_000]
 /** Statuses that a receiver may answer otherwise next time. */
 const PASSING = new Set([408, 429, 502, 503, 504])
 
-export type Exporter<Item> = {
+type Exporter<Item> = {
   add(items: readonly Item[]): void
   /** How many were not taken. */
   dropped(): number

@@ -2,7 +2,7 @@
 
 import { VERSION } from '../../version.ts'
 
-export type HrTime = [number, number]
+type HrTime = [number, number]
 
 export const hrTime = (ms: number): HrTime => {
   const seconds = Math.floor(ms / 1_000)

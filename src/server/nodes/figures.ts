@@ -16,7 +16,7 @@ const READ = `
 
 type Row = { what: 'key' | 'budget' | 'open'; id: string; tokens: number; micro_usd: number }
 
-export type SharedFigures = Pick<Ledger, 'heldBy' | 'heldOf' | 'openCount'> & { refresh(): Promise<void> }
+type SharedFigures = Pick<Ledger, 'heldBy' | 'heldOf' | 'openCount'> & { refresh(): Promise<void> }
 
 export const createFigures = (client: Pick<Client, 'query'>): SharedFigures => {
   const held = new Map<string, number>()

@@ -9,7 +9,7 @@ const ASK_MS = 1_000
 /** A statement that was under way when the lease ended is over by then, and so is one that was begun just before. */
 const MARGIN_MS = 2_000
 
-export type Housekeeping = {
+type Housekeeping = {
   /** Whether it is this node's now. */
   isMine(): boolean
   /** Leaves it to others at once. */

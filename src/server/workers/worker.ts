@@ -22,7 +22,7 @@ const SAID_MS = 5_000
 /** An owner that says nothing may stand still, as on a busy machine. By then one that hangs is about to be ended. */
 const SILENT_MS = 10_000
 
-export type WorkerServer = {
+type WorkerServer = {
   url: string
   log: Log
   gateway: Gateway

@@ -8,7 +8,7 @@ import type { Client } from './client.ts'
 export type AttemptLimit = { name: string; most: number; windowMs: number }
 
 /** `taken`: what gives it back. `waitMs`: until the first that is full has room again; nothing was counted then. */
-export type AttemptTaken = { taken: number[] } | { waitMs: number }
+type AttemptTaken = { taken: number[] } | { waitMs: number }
 
 export type AttemptStore = {
   /** Counts an attempt against all of the limits, or none. Exact over all nodes, and side by side. */

@@ -15,7 +15,7 @@ export type Row = Record<string, unknown>
  * `deadlineMs`: after it what came of it is unknown, and the pool is made anew. `isRepeatable`: a second time does no more than
  * the first, so that it is tried again where what came of it is unknown.
  */
-export type Manner = { deadlineMs?: number; isRepeatable?: boolean }
+type Manner = { deadlineMs?: number; isRepeatable?: boolean }
 
 /** Parameters: text, whole numbers, true and false, null or undefined for none, and arrays of these. */
 export type Queries = {

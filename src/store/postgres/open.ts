@@ -30,7 +30,7 @@ import { createTokens } from './tokens.ts'
 import { createVersions } from './versions.ts'
 
 /** `clock`: in place of the database's, for tests; milliseconds since the epoch. `calendar`: whose days sums are kept by. */
-export type PostgresOptions = { clock?: (() => number) | undefined; calendar?: Calendar }
+type PostgresOptions = { clock?: (() => number) | undefined; calendar?: Calendar }
 
 export type PostgresStore = Store & {
   client: Client

@@ -14,7 +14,7 @@ import { alone, type Sums } from './sums.ts'
 
 type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
 
-export type PostgresQueries = {
+type PostgresQueries = {
   usage(query: UsageQuery): Promise<UsageTable>
   exchanges(query: { limit: number; id?: string | undefined }): Promise<ExchangeRow[]>
   audit(query: AuditQuery): Promise<AuditRow[]>

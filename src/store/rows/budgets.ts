@@ -38,7 +38,7 @@ export const auditedBudget = ({ unit, amount, renews, warnAt, usedTokens, usedMi
   used: unit === 'usd' ? usedMicroUsd : usedTokens,
 })
 
-export type BudgetCache = Pick<Budgets, 'of' | 'get' | 'list'> & {
+type BudgetCache = Pick<Budgets, 'of' | 'get' | 'list'> & {
   /** `more`: what was spent and is not in the row yet. A row that is older than what is known changes nothing. */
   take(row: BudgetRow, more?: Spent): void
   /** All that there are, whatever was known. */

@@ -74,7 +74,7 @@ export const rotated = ({ hash }: KeyRow, secret: string, graceMs: number, now: 
 /** The key a secret's hash belongs to. `until`: the end of the grace period of a rotated secret. */
 type Entry = { key: Key; until: number | undefined }
 
-export type KeyCache = Pick<Keys, 'changes' | 'versionOf' | 'get' | 'list'> & {
+type KeyCache = Pick<Keys, 'changes' | 'versionOf' | 'get' | 'list'> & {
   /** `more`: tokens that are used and not in the row yet. A row that is older than what is known changes nothing. */
   take(row: KeyRow, more?: number): Key
   /** All that there are, whatever was known. */

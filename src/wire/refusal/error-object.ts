@@ -236,7 +236,7 @@ const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverl
 }
 
 /** Wishes that refusals name by no member: accounts without a proof of identity get no summary; others have no sealed thoughts. */
-export const refusedWish = (message: string): { remedy?: Remedy } => {
+const refusedWish = (message: string): { remedy?: Remedy } => {
   if (NO_SUMMARY.test(message)) return { remedy: 'no-summary' }
   return NO_SEALED_THOUGHTS.test(message) ? { remedy: 'no-thinking' } : {}
 }

@@ -16,7 +16,7 @@ export type Found = 'told' | 'path' | 'quoted' | 'name' | 'word' | 'plain'
 export type Name = { found: Found; steps: string[] } & Around
 
 /** What stands around a place of a text, and before its end, on its own line; and all of that line without it. */
-export type Around = { context: string; before: string; line: string }
+type Around = { context: string; before: string; line: string }
 
 export type Said = { text: string; names: Name[] }
 

@@ -7,7 +7,7 @@ import type { Asked } from '../codec.ts'
 import { finalResponse, initialResponse } from './answer.ts'
 
 /** `lane`: the conversation within the connection, where its client names one. `warms`: only the prompt is to be got ready. */
-export type ClientEvent =
+type ClientEvent =
   | { type: 'create'; lane: string | undefined; warms: boolean }
   /** `id`: of the answer, where its client names one. */
   | { type: 'cancel'; lane: string | undefined; id: string | undefined }

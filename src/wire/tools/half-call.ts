@@ -2,7 +2,7 @@
 
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 
-export type HalfCall = {
+type HalfCall = {
   /** A block or an item begins: a call or anything else. */
   begin(isCall: boolean): void
   add(piece: string | undefined): void

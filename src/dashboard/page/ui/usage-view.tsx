@@ -18,7 +18,7 @@ import { Table } from './rows.tsx'
 /** How many requests were refused, whatever for. */
 export const sumOf = (refused: Usage['refused']): number => refused.reduce((sum, { count }) => sum + count, 0)
 
-export type Grouping = 'model' | 'key' | 'member' | 'team' | 'account' | 'provider' | 'tag'
+type Grouping = 'model' | 'key' | 'member' | 'team' | 'account' | 'provider' | 'tag'
 
 const GROUPINGS: readonly (readonly [Grouping, string])[] = [
   ['model', 'By model'],

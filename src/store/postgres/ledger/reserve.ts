@@ -34,7 +34,7 @@ type Granted = Told & { entry?: Verdict }
 type Answer = Granted | { said: 'refused'; cause: unknown }
 
 /** What is written with the first statement that asks for reservations; `tell`: whether it was. */
-export type Along = { concerned(): Concerned; params(): EndingParams; tell(isWritten: boolean): void }
+type Along = { concerned(): Concerned; params(): EndingParams; tell(isWritten: boolean): void }
 
 /** How often a request that gets less is asked for again, where others were faster. */
 const MOST_ROUNDS = 8
