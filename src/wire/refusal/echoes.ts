@@ -52,6 +52,9 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'p
 
 export const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
 
+export const blankWithin = (text: string, from: number, to: number): string =>
+  `${text.slice(0, from)}${blank(text.slice(from, to))}${text.slice(to)}`
+
 /** The text, of the same length, without what JSON or a language writes as an object of the request, or as the whole. */
 export const withoutObjects = (text: string, sent: JsonObject): string => {
   const found = partsOf(sent)
@@ -61,7 +64,7 @@ export const withoutObjects = (text: string, sent: JsonObject): string => {
     tries++
     const { names, end } = literalAt(rest, at)
     if (!isEcho(names, found)) continue
-    rest = `${rest.slice(0, at)}${blank(rest.slice(at, end))}${rest.slice(end)}`
+    rest = blankWithin(rest, at, end)
     at = end - 1
   }
   return rest

@@ -2,7 +2,7 @@
 // names stand in the request decides refused.ts.
 
 import { isObject, type Json, type JsonObject, parseJson } from '../../ir/json.ts'
-import { blank, withoutKnown, withoutObjects } from './echoes.ts'
+import { blank, blankWithin, withoutKnown, withoutObjects } from './echoes.ts'
 import { isEnglish, standsBefore } from './language.ts'
 import { objectsIn } from './literals.ts'
 
@@ -80,8 +80,7 @@ const collectText = (text: string, all: Collected, depth: number): void => {
   for (const { at, end, value } of objectsIn(rest)) {
     const before = all.texts.length + all.told.length
     collect(value, all, depth + 1)
-    if (all.texts.length + all.told.length > before)
-      rest = `${rest.slice(0, at)}${blank(rest.slice(at, end))}${rest.slice(end)}`
+    if (all.texts.length + all.told.length > before) rest = blankWithin(rest, at, end)
   }
   all.texts[own] = rest
 }

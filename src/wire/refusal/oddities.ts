@@ -14,6 +14,7 @@ import {
 import type { ChatWire } from '../../ir/wire.ts'
 import { parseDataUrl } from '../turns/data-url.ts'
 import { type Place, valueAt } from './member-path.ts'
+import { PICTURES } from './wishes.ts'
 
 /**
  * `ends`: with a turn of the model's. `system`: within it; `opens`: a system's turn begins it, or instructions stand beside.
@@ -170,15 +171,13 @@ const blankWithin = (content: Json | undefined, place: Place): Place | undefined
 
 /** Whether a place is within a picture. */
 export const isInPicture = (sent: JsonObject, place: Place): boolean =>
-  place.some((_, at) => SHOWN.has(asObject(valueAt(sent, place.slice(0, at))).type))
-
-const SHOWN = new Set<Json | undefined>(['image', 'image_url', 'input_image'])
+  place.some((_, at) => PICTURES.has(asObject(valueAt(sent, place.slice(0, at))).type))
 
 /** Whether some picture is of another type than its bytes show: vendors refuse it, on the wire that it came by, too. */
 export const hasMislabelled = (value: Json | undefined): boolean => {
   if (Array.isArray(value)) return value.some(hasMislabelled)
   if (!isObject(value)) return false
-  if (SHOWN.has(value.type) && isMislabelled(value)) return true
+  if (PICTURES.has(value.type) && isMislabelled(value)) return true
   return Object.values(value).some((one) => typeof one === 'object' && hasMislabelled(one))
 }
 
@@ -194,5 +193,7 @@ const MEDIA_TYPE = /^data:([^;,]+)/
 const MOST_HEAD = 200
 
 /** Whether any picture stands in the conversation. */
-export const showsPicture = (sent: JsonObject): boolean =>
-  /"type":"(?:image|image_url|input_image)"/.test(JSON.stringify([sent.messages ?? null, sent.input ?? null]))
+export const showsPicture = ({ messages = null, input = null }: JsonObject): boolean => holdsPicture([messages, input])
+
+export const holdsPicture = (value: Json | undefined): boolean =>
+  /"type":"(?:image|image_url|input_image)"/.test(JSON.stringify(value ?? null))

@@ -12,7 +12,7 @@ import { isValue } from './echoes.ts'
 import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
-import { hasMislabelled, isInPicture, showsPicture } from './oddities.ts'
+import { hasMislabelled, holdsPicture, isInPicture, showsPicture } from './oddities.ts'
 import { CAPS, isHeld, PICTURES, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
@@ -150,11 +150,10 @@ const isAbout = (named: Place | undefined, lacking: Place): boolean =>
 
 /** What a server wants to be a text is a list for the picture that it holds. */
 const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
-  place !== undefined && WANTS_TEXT.test(text) && PICTURED.test(JSON.stringify(valueAt(sent, place)))
+  place !== undefined && WANTS_TEXT.test(text) && holdsPicture(valueAt(sent, place))
 
 const WANTS_TEXT =
   /\b(?:must be a|valid|expected (?:a )?) ?string\b|\bstring\b.{0,60}\b(?:array|list|sequence)\b|\b(?:array|list|sequence)\b.{0,60}\bstring\b/i
-const PICTURED = /"type":"(?:image|image_url|input_image)"/
 
 const SURE: readonly Found[] = ['told', 'path', 'quoted', 'name']
 const FOUND: readonly Found[] = [...SURE, 'word']
