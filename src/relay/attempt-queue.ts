@@ -22,7 +22,6 @@ export const attemptQueue = (targets: readonly Target[], maxAttempts: number): A
 
   const inTurn = (): Target | undefined => {
     if (left === 0) return undefined
-    if (rest.length <= left) return rest.shift()
     const untried = new Set(rest.map(({ model }) => model.id)).difference(tried)
     const at = untried.size < left ? 0 : rest.findIndex(({ model }) => untried.has(model.id))
     return rest.splice(at, 1)[0]
