@@ -11,7 +11,7 @@ import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from './data.ts'
 import { CLI_ACTOR, EXIT, printJson, usageError } from './io.ts'
 import { openPeople } from './open-people.ts'
-import { budgetCommand, budgetIdOf, named, onlyHere } from './people.ts'
+import { budgetCommand, budgetIdOf, hintUrl, LINK_FLAG, named, onlyHere } from './people.ts'
 import { columns } from './table.ts'
 
 export const membersList = command({
@@ -53,11 +53,7 @@ export const membersInvite = command({
       description: 'member or admin',
       default: 'member',
     },
-    url: {
-      type: 'string',
-      valueHint: 'URL',
-      description: 'Where people reach the gateway (default: the address it is configured to listen on)',
-    },
+    ...LINK_FLAG,
     ...DATA_FLAGS,
     ...JSON_FLAG,
   },
@@ -90,7 +86,7 @@ export const membersInvite = command({
         io.out(columns(rows).join('\n'))
       }
       io.err('The link works once: whoever opens it sets the password.')
-      if (args.url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
+      hintUrl(args, io)
       return EXIT.ok
     })
   },

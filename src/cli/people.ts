@@ -69,3 +69,16 @@ export const onlyHere = (where: Where, { env }: Io): void => {
     "SLUICE_SERVER is set, and a token lets nobody in or out: use that server's dashboard, or name a data directory here with --data.",
   )
 }
+
+/** Of commands that print a link. */
+export const LINK_FLAG = {
+  url: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'Where people reach the gateway (default: the address it is configured to listen on)',
+  },
+} as const
+
+export const hintUrl = ({ url }: { url?: string | undefined }, io: Io): void => {
+  if (url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
+}

@@ -11,8 +11,7 @@ import { calendarOf, UTC } from '../lib/calendar.ts'
 import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../observe/shown.ts'
 import { VERSION } from '../version.ts'
-import type { Backend, ServerAddress } from './backend.ts'
-import { noSuchKey } from './backend.ts'
+import { type Backend, type KeyChange, noSuchKey, type ServerAddress } from './backend.ts'
 import { failure, usageError } from './io.ts'
 import { type Reply, reach, refusalIn, TIMEOUT_MS } from './reach.ts'
 import { inert } from './table.ts'
@@ -23,19 +22,28 @@ const PAGE = 200
 /** What a key has captured, in the API's word. */
 const NOTHING = 'none' as const
 
+/** A key's wishes in the API's words. */
+const writtenKey = <Wish extends Pick<KeyChange, 'tokensTotal' | 'expiresAt' | 'serverTools' | 'capture' | 'budget'>>({
+  tokensTotal,
+  expiresAt,
+  serverTools,
+  capture,
+  budget,
+  ...rest
+}: Wish) => ({
+  ...rest,
+  ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
+  ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+  ...(serverTools === undefined ? {} : { server_tools: serverTools }),
+  ...(capture === undefined ? {} : { capture: capture ?? NOTHING }),
+  ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
+})
+
 export const remoteBackend = (address: ServerAddress): Backend => {
-  const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
+  const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => remoteCall(address, name, input)
   return {
     calendar: async () => calendarOf((await call('session.get')).time_zone ?? UTC.zone) ?? UTC,
-    createKey: ({ tokensTotal, expiresAt, serverTools, capture, budget, ...rest }) =>
-      call('keys.create', {
-        ...rest,
-        ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
-        ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
-        ...(serverTools === undefined ? {} : { server_tools: serverTools }),
-        ...(capture === undefined ? {} : { capture: capture ?? NOTHING }),
-        ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
-      }),
+    createKey: (wish) => call('keys.create', writtenKey(wish)),
     async listKeys() {
       const keys: ShownKey[] = []
       for (;;) {
@@ -47,18 +55,8 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     getKey: (id) => call('keys.get', { id }),
     // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
     // are added last: what fails before can be asked for again, and is not added twice.
-    async updateKey(
-      id,
-      { tokensTotal, expiresAt, serverTools, capture, budget, addTokens, lasting = false, resetUsage, ...rest },
-    ) {
-      const change = {
-        ...rest,
-        ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
-        ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
-        ...(serverTools === undefined ? {} : { server_tools: serverTools }),
-        ...(capture === undefined ? {} : { capture: capture ?? NOTHING }),
-        ...(budget === undefined ? {} : { budget: budget && writtenBudget(budget) }),
-      }
+    async updateKey(id, { addTokens, lasting = false, resetUsage, ...wish }) {
+      const change = writtenKey(wish)
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })
       if (resetUsage) key = await call('keys.reset', { id })
@@ -99,20 +97,21 @@ export const remoteBackend = (address: ServerAddress): Backend => {
 
 /** Accounts live in the server alone: which are kept away is known to the process that calls them. */
 export const remoteAccounts = async (address: ServerAddress): Promise<Account[]> =>
-  (await callServer(address, 'accounts.list')).items
+  (await remoteCall(address, 'accounts.list')).items
 
 export const remoteReceivers = async (address: ServerAddress): Promise<AlertReceiver[]> =>
-  (await callServer(address, 'alerts.list')).items
+  (await remoteCall(address, 'alerts.list')).items
 
 /** `receiver` undefined: all of them. */
 export const testReceivers = async (address: ServerAddress, receiver?: string): Promise<AlertTest[]> =>
-  (await callServer(address, 'alerts.test', receiver === undefined ? {} : { receiver })).items
+  (await remoteCall(address, 'alerts.test', receiver === undefined ? {} : { receiver })).items
 
 /** One call of the admin API, its failures in sentences. */
-export const remoteCall = <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> =>
-  callServer(address, name, input)
-
-const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
+export const remoteCall = async <N extends RouteName>(
+  address: ServerAddress,
+  name: N,
+  input?: Ask<N>,
+): Promise<Answer<N>> => {
   const { status, body, location } = await send(address, name, input)
   const { output }: Contract = CONTRACT[name]
   if (status === 200 && Value.Check(output, body)) return body as Answer<N>

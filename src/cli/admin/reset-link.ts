@@ -10,6 +10,7 @@ import { addressIn } from '../backend.ts'
 import { command } from '../command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
 import { CLI_ACTOR, EXIT, failure, printJson, usageError } from '../io.ts'
+import { hintUrl, LINK_FLAG } from '../people.ts'
 import { columns } from '../table.ts'
 
 /** It opens everything: it is made to be used at once. */
@@ -24,11 +25,7 @@ export const adminResetLink = command({
       required: false,
       description: 'The member; may be left out where there is only one admin',
     },
-    url: {
-      type: 'string',
-      valueHint: 'URL',
-      description: 'Where people reach the gateway (default: the address it is configured to listen on)',
-    },
+    ...LINK_FLAG,
     ...DATA_FLAGS,
     ...JSON_FLAG,
   },
@@ -54,7 +51,7 @@ export const adminResetLink = command({
         )
       const factor = (await membership.factor.isEnabled(id)) ? ', removes the second factor' : ''
       io.err(`The link works once: it sets a new password${factor} and ends the sessions and admin tokens there are.`)
-      if (args.url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
+      hintUrl(args, io)
       return EXIT.ok
     })
   },
