@@ -22,11 +22,14 @@ const ANSWER = [
   (count: string) => `${count} tokens for the completion`,
 ]
 
-const counts = fc.record({
-  maximum: fc.integer({ min: 2, max: 2e6 }),
-  prompt: fc.integer({ min: 1, max: 2e6 }),
-  answer: fc.integer({ min: 1, max: 2e6 }),
-})
+const count = fc.integer({ min: 1, max: 2e6 })
+/** `by`: how much the two exceed the maximum by, where that is not left to chance. */
+const counts = fc
+  .record({ maximum: count, prompt: count, answer: count, by: fc.constantFrom(undefined, -1, 0, 1, 2) })
+  .map(({ maximum, prompt, answer, by }) => {
+    const rest = maximum - prompt + (by ?? 0)
+    return { maximum, prompt, answer: by === undefined || rest < 1 ? answer : rest }
+  })
 const words = fc.record({
   ...{ maximum: fc.constantFrom(...MAXIMUM), prompt: fc.constantFrom(...PROMPT), answer: fc.constantFrom(...ANSWER) },
   order: fc.shuffledSubarray(['maximum', 'prompt', 'answer'] as const, { minLength: 3 }),
@@ -81,6 +84,12 @@ describe('a prompt that is too long', () => {
     'the request holds 300 tools, of which at most 128 are taken',
   ])('is nothing else: %s', (message) => {
     expect(overlong(message, {})).toBeUndefined()
+  })
+
+  test('is told by members only where both counts are there', () => {
+    expect(overlong('', { n_ctx: 8 })).toBeUndefined()
+    expect(overlong('', { n_prompt_tokens: 9 })).toBeUndefined()
+    expect(overlong('', { n_prompt_tokens: 9, n_ctx: 8 })).toEqual({ tokens: 9, maximum: 8 })
   })
 
   test('is looked for in linear time', () => {
