@@ -8,6 +8,9 @@ export type Frame = { event?: string; data: string }
 const CR = 13
 const LF = 10
 const COLON = 58
+const BRACE = 123
+/** A sign of life: nothing, or what was a comment. */
+const NO_DATA = /^\s*(?::|$)/
 /** A shorter chunk may hold no character whole. */
 const LEAST_BYTES = 4
 
@@ -19,7 +22,7 @@ export class FrameTooLarge extends Error {}
 
 /**
  * Reads frames out of chunks of bytes. LF, CRLF and bare CR end a line, in any mix and across chunks; comments, `id`
- * and `retry` are dropped; a leading byte order mark is stripped. Memory is bounded by `maxChars` per event, where
+ * and `retry` are dropped, also comments that a relay has passed on as data; a leading byte order mark is stripped. Memory is bounded by `maxChars` per event, where
  * a further line counts for more than its characters.
  */
 export class FrameReader {
@@ -176,7 +179,7 @@ export class FrameReader {
     this.#data = undefined
     this.#size = 0
     this.#put = 0
-    if (data === undefined || data === '') return undefined
+    if (data === undefined || (data.charCodeAt(0) !== BRACE && NO_DATA.test(data))) return undefined
     return event === undefined || event === '' ? { data } : { event, data }
   }
 }

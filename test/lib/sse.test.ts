@@ -14,7 +14,7 @@ const frame: fc.Arbitrary<Frame> = fc
     data: fc.array(line, { minLength: 1, maxLength: 3 }),
   })
   .map(({ event, data }) => ({ ...(event === undefined ? {} : { event }), data: data.join('\n') }))
-  .filter(({ data }) => data !== '')
+  .filter(({ data }) => !/^\s*(?::|$)/.test(data))
 
 const readAll = (bytes: Uint8Array, sizes: number[]): Frame[] => {
   const reader = new FrameReader()
@@ -73,6 +73,10 @@ describe('FrameReader', () => {
 
   test('events without data are never dispatched', () => {
     expect(readAll(bytesOf('event: ping\n\n\n\ndata:\n\ndata: x\n\n'), [2])).toEqual([{ data: 'x' }])
+  })
+
+  test.each([': still here', ':', ' ', ' : 2', ':\n: 3'])('a sign of life sent as data is none: %j', (data) => {
+    expect(readAll(bytesOf(`${writeFrame({ data })}data: x\n\n`), [3])).toEqual([{ data: 'x' }])
   })
 
   test('a field whose name only begins like a known one is dropped', () => {

@@ -89,6 +89,7 @@ export const tap = (options: TapOptions): Tap => {
       if (isObject(usage)) report(usage)
       return noted.failed(failure)
     }
+    if (isOfRelay(chunk)) return ''
     noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const choices = asList(chunk.choices)
     let hasInnerUsage = false
@@ -147,6 +148,10 @@ export const tap = (options: TapOptions): Tap => {
 }
 
 const CONTENT = ['choices', 0, 'delta', 'content'] as const
+
+/** A relay's own event, a sign of life for one: this wire has none, and clients take all that comes for a chunk. */
+const isOfRelay = ({ type, object, choices, usage }: JsonObject): boolean =>
+  typeof type === 'string' && object === undefined && choices === undefined && usage === undefined
 
 /** What says of a delta only whose it is. */
 const NAMING: ReadonlySet<string> = new Set(['role', 'name'])

@@ -13,6 +13,16 @@ const counted = (frames: { data: string }[]): string => {
   return tap.output.text
 }
 
+test.each([{ data: '{"type":"keepalive","sequence_number":3}' }, { event: 'ping', data: '{"type":"ping"}' }])(
+  'an event of a relay before the provider is kept from clients, who know none: %j',
+  (frame) => {
+    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
+    const seen = [delta({ content: 'a' }), frame, delta({ content: 'b' }), stop(), DONE].map(tap.see)
+    expect(seen.map((text) => text === '')).toEqual([false, true, false, false, false])
+    expect([tap.output.text, tap.state]).toEqual(['ab', 'done'])
+  },
+)
+
 describe('the output that is counted', () => {
   test.each([
     ['a text', delta({ content: 'abc' })],
