@@ -112,7 +112,8 @@ const withNames = async (
       provider,
       remedy: refused.remedy,
     })
-  if (!isPlain && refused.place === undefined) return error
+  // Where its code has told what to do, another account may still do without.
+  if (!isPlain && (refused.place === undefined || error.remedy !== undefined)) return error
   return new GatewayError(error.code, error.message, {
     ...optionsOf(isPlain ? error : providerError('invalid', { provider })),
     ...named(isOutOfReach(error.remedy, asked) ? {} : error, refused),
