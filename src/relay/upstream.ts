@@ -6,6 +6,7 @@ import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { bodyOf } from '../lib/pieces.ts'
 import { portOf, proxyVariables } from '../lib/proxy.ts'
+import { ran } from '../lib/ran.ts'
 import { codeOf } from '../lib/system-code.ts'
 import { traceHeaders } from '../lib/trace-context.ts'
 import { endpoint } from '../provider/endpoint.ts'
@@ -62,7 +63,7 @@ export const send = async (
     decompress: false,
     ...(target.provider.proxy === undefined ? {} : { proxy: target.provider.proxy }),
   } as RequestInit
-  const sentAt = lookFrom()
+  const sentAt = ran.begin(STALE_MS)
   try {
     return await relay.fetch(url, request)
   } catch (error) {
@@ -101,28 +102,9 @@ const provenHeaders = async (
 
 /** A kept connection that the provider had closed fails this soon when it is used again. */
 const STALE_MS = 500
-/** It goes by looks: of time in which this process stood still, or had no turn on a busy machine, the provider knows nothing. */
-const LOOK_MS = 100
-let looks = 0
-let latest = Number.NEGATIVE_INFINITY
-let isLooking = false
-
-const lookFrom = (): number => {
-  latest = looks
-  if (!isLooking) later()
-  return looks
-}
-const later = (): void => {
-  isLooking = latest + STALE_MS / LOOK_MS >= looks
-  if (isLooking) setTimeout(look, LOOK_MS).unref()
-}
-const look = (): void => {
-  looks++
-  later()
-}
 
 // The provider has not read the request then, as a rule: it is sent once more, over a new connection.
-const isStale = (error: unknown, sentAt: number): boolean => (looks - sentAt) * LOOK_MS <= STALE_MS && isClosed(error)
+const isStale = (error: unknown, sentAt: number): boolean => ran.since(sentAt) <= STALE_MS && isClosed(error)
 
 /** Whether an exception says that the provider has closed the connection. */
 export const isClosed = (error: unknown): boolean => CLOSED.has(codeOf(error))
