@@ -11,6 +11,8 @@ import { Reader } from './reader.ts'
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const reader = new Reader(undo)
+  // Some relays end behind the reason and the figures, as `[DONE]` is left out on the chat-completions wire.
+  const mayEnd = (): boolean => reader.hasStopReason && reader.summed
   return {
     push: (frame) => {
       if (reader.over || frame.data === '[DONE]') return []
@@ -25,7 +27,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       if ((value.type ?? frame.event) === 'message_stop' && !reader.hasStopReason) return reader.fail(brokenOff())
       return reader.read(value, frame.event)
     },
-    end: () => (reader.over ? [] : reader.fail(brokenOff())),
+    end: () => (reader.over ? [] : mayEnd() ? reader.read({ type: 'message_stop' }) : reader.fail(brokenOff())),
+    get mayEnd() {
+      return mayEnd()
+    },
     get summed() {
       return reader.summed
     },

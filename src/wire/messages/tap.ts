@@ -113,10 +113,13 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
+    end: (() => (noted.state === 'open' && noted.complete && noted.summed ? see(STOP) : '')) satisfies Tap['end'],
     fail: ((why, requestId) =>
       writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
   })
 }
+
+const STOP: Frame = { event: 'message_stop', data: '{"type":"message_stop"}' }
 
 /** What says of a block or a delta only which it is. */
 const NAMING: ReadonlySet<string> = new Set(['type'])

@@ -18,6 +18,9 @@ import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 
+/** What some relays write for every end, as vendor_b's realtime interface does; the response's status says which. */
+export const ENDED = 'response.done'
+
 type AnswerReader = {
   /** One event of the stream. */
   event(event: JsonObject): ChatEvent[]
@@ -155,6 +158,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
         return
       case 'response.completed':
       case 'response.incomplete':
+      case ENDED:
         if (isObject(event.response)) settle(event.response)
         else fail(malformedAnswer())
         return

@@ -9,7 +9,7 @@ import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { asksCompaction, isCompaction, withoutCompaction } from './compaction.ts'
 import { cutEdits } from './cut.ts'
-import { ITEM_EVENTS } from './decode-events.ts'
+import { ENDED, ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -25,7 +25,7 @@ export const tap = (options: TapOptions): Tap => {
   let held: string[] | undefined = options.asked !== undefined && asksCompaction(options.asked) ? [] : undefined
 
   /** An event that contains the whole response. */
-  const whole = (event: string, text: string, { response }: JsonObject): string => {
+  const whole = (event: string, text: string, { type, response }: JsonObject): string => {
     if (!isObject(response)) return noted.failed(malformedAnswer())
     if (identity === undefined && typeof response.id === 'string') {
       const createdAt = typeof response.created_at === 'number' ? response.created_at : options.now
@@ -57,9 +57,9 @@ export const tap = (options: TapOptions): Tap => {
     const cuts = event === 'response.completed' ? cutEdits(response, options.cap) : []
     const edits: Edit[] = cuts.map(({ path, value }) => ({ path: ['response', ...path], value }))
     if (response.model !== undefined) edits.push({ path: ['response', 'model'], value: modelText })
-    if (cuts.length === 0) return writeFrame({ event, data: splice(text, edits) })
-    const cut = 'response.incomplete'
-    return writeFrame({ event: cut, data: splice(text, [...edits, { path: ['type'], value: JSON.stringify(cut) }]) })
+    const told = cuts.length === 0 ? event : 'response.incomplete'
+    if (type !== told && type !== undefined) edits.push({ path: ['type'], value: JSON.stringify(told) })
+    return writeFrame({ event: told, data: splice(text, edits) })
   }
 
   const heldBack = (passed: string, { item }: JsonObject): string => {
@@ -76,8 +76,9 @@ export const tap = (options: TapOptions): Tap => {
     const data = parseObject(frame.data)
     // The end marker of another wire, at which SDKs stop reading: not passed on.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
-    const event = typeof data.type === 'string' ? data.type : frame.event
-    if (event === undefined) return noted.failed(malformedAnswer())
+    const named = typeof data.type === 'string' ? data.type : frame.event
+    if (named === undefined) return noted.failed(malformedAnswer())
+    const event = named === ENDED ? endOf(data) : named
     if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (event === 'response.created') {
       // A second answer behind part of the first would say all of it again.
@@ -129,6 +130,10 @@ const beginsAnswer = (event: string, { item, item_id: id, output_index: at, part
 
 /** What says of an item or a part only which it is. Of a thought its vendor seals what has not been thought yet. */
 const NAMING: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'phase', 'encrypted_content'])
+
+/** The name that clients know of an end that is named as any. */
+const endOf = ({ response }: JsonObject): string =>
+  isObject(response) && response.status === 'incomplete' ? 'response.incomplete' : 'response.completed'
 
 const WHOLE = new Set([
   'response.created',

@@ -164,7 +164,12 @@ describe('a provider’s stream', () => {
   })
 
   test.each<[string, Frame[], string]>([
-    ['cut before its end', [start, ...hello, last('end_turn')].map(frame), 'upstream_error'],
+    ['cut before its reason', [start, ...hello].map(frame), 'upstream_error'],
+    [
+      'cut before its figures',
+      [start, ...hello, { type: 'message_delta', delta: { stop_reason: 'end_turn' } }].map(frame),
+      'upstream_error',
+    ],
     ['of no frame at all', [], 'upstream_error'],
     [
       'that began anew',
