@@ -58,12 +58,12 @@ const GOOD: Record<string, (size: number) => Asked> = {
     tools: [{ name: 'a', schema: { type: 'object', properties: { path: { type: 'string' } } } }],
   }),
   'blocks up to the bound': (size) => ({
-    said: [{ role: 'user', texts: listOf(35_000, (at) => `${at}${'x'.repeat(size / 35_000 - 50)}`) }],
+    said: [{ role: 'user', texts: listOf(11_500, (at) => `${at}${'x'.repeat(size / 11_500 - 50)}`) }],
   }),
   'messages up to the bound': (size) => ({
-    said: listOf(18_000, (at) => ({
+    said: listOf(11_500, (at) => ({
       role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      texts: [`${at}${'x'.repeat(size / 18_000 - 120)}`],
+      texts: [`${at}${'x'.repeat(size / 11_500 - 120)}`],
     })),
   }),
   'short messages up to the bound': (size) => ({

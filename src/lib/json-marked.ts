@@ -4,7 +4,7 @@
 import { isAscii } from 'node:buffer'
 import { asBuffer } from './as-buffer.ts'
 import { BACKSLASH, COLON, isInCharacter, onBorder, pastEscape, QUOTE, SPACE } from './json-codes.ts'
-import { BEGINS, EDGE, markIn, markOf, numberOf } from './json-mark.ts'
+import { BEGINS, EDGE, markIn, markOf, numberIn } from './json-mark.ts'
 import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
 
@@ -55,7 +55,9 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
     markOf(which, (spans[which * 3 + 2] as number) - (spans[which * 3 + 1] as number)),
   )
   const placeOf = (which: number): ReturnType<Marked['placeOf']> => {
-    const [start = 0, kept = 0, end = 0] = spans.slice(which * 3, which * 3 + 3)
+    const start = spans[which * 3] as number
+    const kept = spans[which * 3 + 1] as number
+    const end = spans[which * 3 + 2] as number
     return { start, kept, end, hidden: end - kept - (marks[which]?.length ?? 0) }
   }
   // A mark is shorter than what it stands for.
@@ -180,9 +182,10 @@ const written = (
   for (let at = all.indexOf(begins); at !== -1; at = all.indexOf(begins, from)) {
     const number = at + HEAD.length
     const end = all.indexOf(EDGE, number)
-    const which = numberOf(all.toString('latin1', number, end), count)
-    if (which === undefined || !all.subarray(at, number).equals(HEAD)) return undefined
-    pieces.push(all.subarray(from, at), ...hidden(which))
+    const which = numberIn((place) => all[place], number, end, count)
+    if (which === undefined || all.compare(HEAD, 0, HEAD.length, at, number) !== 0) return undefined
+    pieces.push(all.subarray(from, at))
+    for (const piece of hidden(which)) pieces.push(piece)
     from = end + 1
   }
   pieces.push(all.subarray(from))

@@ -295,6 +295,8 @@ export const openText = (text: string): ClientBody =>
 const MOST_READ = 8 * 1024 * 1024
 /** A longer string is a file's, or one text. */
 const FILE_OR_TEXT_BYTES = 256 * 1024
+/** What stands for a shorter one that passes unread takes more than it does. */
+const SPARED_BYTES = 2 * 1024
 
 const requireReadable = (bytes: number): void => {
   if (bytes <= MOST_READ) return
@@ -313,13 +315,12 @@ const longIn = (cut: Read['cut']): number => {
   return sum
 }
 
-/** What is read beside the marks that stay. */
+/** What is read beside the marks that stay, and what they spare no memory by. */
 const readBeside = (marks: Marked, kept: ReadonlySet<number>): number => {
   let read = marks.size
   for (let which = 0; which < marks.count; which++) {
-    if (kept.has(which)) continue
     const { start, end, hidden } = marks.placeOf(which)
-    if (end - start < FILE_OR_TEXT_BYTES) read += hidden
+    if (end - start < (kept.has(which) ? SPARED_BYTES : FILE_OR_TEXT_BYTES)) read += hidden
   }
   return read
 }

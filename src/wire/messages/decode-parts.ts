@@ -29,8 +29,9 @@ export const decodeContent = <P extends object>(
   if (typeof content === 'string') return content === '' ? [] : [placed({ type: 'text', text: content }, path)]
   if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array of blocks.`, path)
   return content.map((raw, at) => {
-    const block = readObject(raw, `${path}.${at}`)
-    return placed(decode(block, readString(block.type, `${path}.${at}.type`), `${path}.${at}`), `${path}.${at}`)
+    const place = `${path}.${at}`
+    const block = readObject(raw, place)
+    return placed(decode(block, readString(block.type, `${place}.type`), place), place)
   })
 }
 
