@@ -195,7 +195,11 @@ const readCounted = async (
     if (seen.bytes > limitBytes) throw tooLarge(limitBytes)
     holding(seen.bytes)
     if (whole === undefined) pieces.push(piece)
-    else whole.set(piece, at)
+    else {
+      whole.set(piece, at)
+      // Else all of them would stay until a collection, and the body be there twice.
+      if (piece.byteLength === piece.buffer.byteLength) free(piece)
+    }
   }
   return whole?.subarray(0, seen.bytes) ?? Buffer.concat(pieces)
 }
