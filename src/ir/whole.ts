@@ -41,8 +41,9 @@ const nameless = () =>
   new GatewayError('upstream_error', 'Server error: the model gave a tool call without a name. Try again.')
 
 /** Whether a function's arguments are an object, or nothing at all. Those that pass unread may be. */
-export const isWhole = (input: string): boolean =>
-  input.trim() === '' || seenOf(input) !== undefined || parseObject(input) !== undefined
+export const isWhole = (input: string): boolean => isWholeUnread(input) || parseObject(input) !== undefined
+
+const isWholeUnread = (input: string): boolean => input.trim() === '' || seenOf(input) !== undefined
 
 /**
  * The text of the object in arguments that are themselves the JSON of a text, or say that there are none, as some models and
@@ -128,11 +129,13 @@ export const wholeCalls = (cap?: number): ((events: ChatEvent[]) => ChatEvent[])
         if (written === undefined) break
         const text = written.join('')
         const inner = unwrapped(text)
-        hasWholeCall = isFilledCall('function', inner ?? text)
+        // They may be long: they are parsed once.
+        const object = parseObject(inner ?? text)
+        hasWholeCall = Object.keys(object ?? {}).length > 0
         const late: ChatEvent[] = wrapped.has(event.part)
           ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }]
           : []
-        if (inner !== undefined || isWhole(text)) return [...late, event]
+        if (inner !== undefined || object !== undefined || isWholeUnread(text)) return [...late, event]
         held.push(event)
         return late
       }
