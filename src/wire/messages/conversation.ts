@@ -224,7 +224,10 @@ const accepted = (messages: Message[], own: boolean): Message[] => {
     if (message.role !== 'assistant') return [message]
     // A message of the model must not end with a thought.
     const last = message.content.findLastIndex((block) => !isThought(block))
-    return last === -1 ? [] : [{ ...message, content: message.content.slice(0, last + 1) }]
+    if (last === -1) return []
+    return last === message.content.length - 1
+      ? [message]
+      : [{ ...message, content: message.content.slice(0, last + 1) }]
   })
   const last = list.at(-1)
   const tail = last?.content.at(-1)

@@ -30,12 +30,14 @@ export const isBlank = (text: string): boolean => text.trim() === ''
 
 export const encodeText = (part: TextPart, path: string, { extras, dropped, own }: PartContext): JsonObject[] => {
   if (isBlank(part.text)) return []
-  const citations = (part.citations ?? []).flatMap((citation) =>
-    citation.kind === 'opaque' && citation.origin === 'messages' ? [citation.value] : [],
-  )
-  if (!own && citations.length < (part.citations ?? []).length) dropped.path(`${path}.annotations`)
   const block: JsonObject = { type: 'text', text: part.text, ...mark(part.cache) }
-  if (citations.length > 0) block.citations = citations
+  if (part.citations !== undefined) {
+    const citations = part.citations.flatMap((citation) =>
+      citation.kind === 'opaque' && citation.origin === 'messages' ? [citation.value] : [],
+    )
+    if (!own && citations.length < part.citations.length) dropped.path(`${path}.annotations`)
+    if (citations.length > 0) block.citations = citations
+  }
   return [extras.restore(path, block)]
 }
 
