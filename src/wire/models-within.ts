@@ -51,15 +51,20 @@ const MENTIONS_WHERE = /base|url|endpoint|host|key/i
 
 const saysWhere = (name: string): boolean => MENTIONS_WHERE.test(name) && SAYS_WHERE.test(plain(name))
 
-/** What a vendor is to read or call at the client's own address, and no way to the model. */
-const OWN_SOURCES = new Set(['data_sources', 'mcp_servers'])
+/**
+ * Members whose own members are the client's: what a vendor is to read or call at its address, variables of a template, labels,
+ * headers, schemas. No name in them is a setting's.
+ */
+const FREE =
+  /^(?:data_sources|mcp_servers?|chat_template_kwargs|logit_bias|extra_headers|safety_settings|labels|attributes|variables|grammar|format|guided_\w+|structured_outputs|response_format)$|(?:^|_)schema$/
 
 /** Whether a member says where the model is, or holds what does. */
-const saysWhereWithin = (name: string, value: Json | undefined): boolean => {
-  if (value === undefined || value === null || value === '' || OWN_SOURCES.has(name)) return false
-  if (saysWhere(name)) return true
-  if (Array.isArray(value)) return value.some((one) => saysWhereWithin('', one))
-  return isObject(value) && Object.entries(value).some(([inner, held]) => saysWhereWithin(inner, held))
+export const saysWhereWithin = (name: string, value: Json | undefined): boolean => {
+  if (typeof value === 'string') return value !== '' && saysWhere(name)
+  if (FREE.test(plain(name))) return false
+  if (Array.isArray(value)) return value.some((one) => saysWhereWithin(typeof one === 'string' ? name : '', one))
+  if (!isObject(value)) return false
+  return Object.entries(value).some(([inner, held]) => saysWhereWithin(inner, held))
 }
 
 /** Whether an outermost member of that name decides on models, or on what a vendor runs, by a text alone. */
@@ -152,7 +157,9 @@ export const wishesWithin = (body: JsonObject, tools: readonly ToolWithin[]): Wi
     }
   }
   for (const { path, tool } of tools)
-    if (isHosted(tool)) for (const name in tool) if (saysWhere(name)) wishes.left.push([...path, name])
+    if (isHosted(tool))
+      for (const name in tool)
+        if (typeof tool[name] === 'string' && saysWhereWithin(name, tool[name])) wishes.left.push([...path, name])
   return wishes
 }
 

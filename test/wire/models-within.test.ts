@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
-import { decidesWithin, modelsWithin, withNames } from '../../src/wire/models-within.ts'
+import { decidesWithin, modelsWithin, saysWhereWithin, withNames } from '../../src/wire/models-within.ts'
 import { toolsWithin } from '../../src/wire/tools/within.ts'
 
 const plain: fc.Arbitrary<Json> = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
@@ -89,4 +89,44 @@ test('a switch names none, and a map of lists names with its keys too', () => {
     return name.toUpperCase()
   })
   expect([made, names]).toEqual([[{ 'FROM-THIS': ['TO-THIS'] }], ['from-this', 'to-this']])
+})
+
+const WHERE = [
+  'api_base',
+  'apiBase',
+  'base_url',
+  'baseURL',
+  'endpoint_url',
+  'remote_host',
+  'host',
+  'api_key',
+  'API_KEY',
+]
+const where = fc.constantFrom(...WHERE)
+
+test('where else to ask is found at any depth, as a text or a list of texts, and in nothing else under its name', () => {
+  const said = fc.constantFrom<Json>('elsewhere', ['elsewhere'], [null, 'elsewhere'])
+  const unsaid = fc.oneof<fc.Arbitrary<Json>[]>(
+    fc.constantFrom<Json>('', null, true, 443, [], {}, [1], { type: 'string' }),
+    fc.record({ description: fc.string(), enum: fc.array(fc.string()) }),
+  )
+  const within = (value: fc.Arbitrary<Json>) =>
+    fc.tuple(where, value, fc.integer({ min: 0, max: 3 })).chain(([name, one, depth]) => buried({ [name]: one }, depth))
+  fc.assert(fc.property(within(said), (given) => expect(saysWhereWithin('some_settings', given)).toBe(true)))
+  fc.assert(fc.property(within(unsaid), (given) => expect(saysWhereWithin('some_settings', given)).toBe(false)))
+})
+
+test('what a client names as it likes is no setting: variables, labels, headers, schemas, its own sources', () => {
+  const FREE = [
+    ...['chat_template_kwargs', 'chatTemplateKwargs', 'logit_bias', 'extra_headers', 'safety_settings', 'labels'],
+    ...['attributes', 'variables', 'grammar', 'format', 'guided_json', 'guided_choice', 'json_schema', 'schema'],
+    ...['structured_outputs', 'response_format', 'data_sources', 'mcp_servers'],
+  ]
+  fc.assert(
+    fc.property(fc.constantFrom(...FREE), where, fc.integer({ min: 0, max: 3 }), (free, name, depth) => {
+      const [held] = fc.sample(buried({ [name]: 'own' }, depth), 1)
+      expect(saysWhereWithin(free, held)).toBe(false)
+      expect(saysWhereWithin('extra_body', { [free]: held ?? null })).toBe(false)
+    }),
+  )
 })
