@@ -26,7 +26,7 @@ const classOf = (status: number, body: unknown): GatewayError => {
     ...(requestId === undefined ? {} : { requestId }),
   }
   // Relays in front of servers of other wires keep their codes.
-  const known = classOfCode(filledText(error.code) ?? '')
+  const known = classOfCode(filledText(error.code) ?? '', status)
   if (known !== undefined && known !== 'invalid')
     return providerError(known, { provider, ...(known === 'context-length' ? overlong(message, error) : {}) })
   const told = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? statusIn(error))

@@ -218,12 +218,13 @@ export const classified = (error: ErrorObject): GatewayError => {
 }
 
 /** What a machine code says, on any wire; undefined for one that says nothing. */
-export const classOfCode = (code: string): FailureClass | undefined =>
+export const classOfCode = (code: string, status?: number): FailureClass | undefined =>
   CLASS_OF_CODE.get(code) ??
-  (FLAGGED_CODE.test(code) ? 'content-policy' : isLengthCode(code) ? 'context-length' : undefined)
+  (FLAGGED_CODE.test(code) ? 'content-policy' : isLengthCode(code, status) ? 'context-length' : undefined)
 
 const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
-  const known = classOfCode(code) ?? CLASS_OF_CODE.get(type) ?? (isLengthCode(type) ? 'context-length' : undefined)
+  const ofType = CLASS_OF_CODE.get(type) ?? (isLengthCode(type, status) ? 'context-length' : undefined)
+  const known = classOfCode(code, status) ?? ofType
   if (known !== undefined) return known
   // Compatible servers have no code for these.
   if (isFlagged(members)) return 'content-policy'

@@ -21,16 +21,22 @@ export const overlong = (message: string, members: JsonObject): Overlong | undef
   return undefined
 }
 
-/** Whether a machine code says that a prompt is too long, whichever words it is made of. */
-export const isLengthCode = (code: string): boolean => {
+/**
+ * Whether a machine code says that a prompt is too long, whichever words it is made of. Beside a status that tells to wait only one
+ * of the context does: of tokens and messages there are so many in a time, too.
+ */
+export const isLengthCode = (code: string, status?: number): boolean => {
   const words = code.replace(/([a-z])([A-Z])|[-.]/g, '$1_$2').toLowerCase()
-  return OF_A_PROMPT.test(words) && TOO_LONG.test(words) && !OF_ELSE.test(words)
+  const isOfPrompt = (status !== undefined && WAITS.has(status) ? OF_THE_CONTEXT : OF_A_PROMPT).test(words)
+  return isOfPrompt && TOO_LONG.test(words) && !OF_ELSE.test(words)
 }
 
+const WAITS = new Set([429, 503, 529])
+const OF_THE_CONTEXT = /(?:^|_)contexts?(?:_|$)/
 const OF_A_PROMPT = /(?:^|_)(?:contexts?|prompts?|inputs?|messages|tokens)(?:_|$)/
 const TOO_LONG = /exceed|too_(?:long|large|many)|overflow/
 const OF_ELSE =
-  /image|file|audio|media|document|rate|quota|budget|max_(?:output_|completion_)?tokens|output|daily|monthly|usage|tool/
+  /image|file|audio|media|document|rate|quota|budget|max_(?:output_|completion_)?tokens|output|daily|monthly|usage|tool|deadline|per_|queue|cache|array|list|moderation/
 
 const MOST_LINES = 20
 const MOST_CHARS = 1_000
@@ -40,25 +46,39 @@ const inLine = (line: string): Overlong | undefined => {
   if (OTHER_UNITS.test(line)) return CONTEXT.test(line) ? {} : undefined
   const counts = isAbout(line) ? countsOf(figuresIn(line)) : undefined
   if (counts !== undefined) return counts
-  if (line.split(SENTENCE_END).some((one) => isAbout(one) && TOO_MUCH.test(one)) || LESS_THAN_NONE.test(line)) return {}
+  if (line.split(SENTENCE_END).some(saysTooMuch) || LESS_THAN_NONE.test(line)) return {}
   return isEnglish(line) ? undefined : inOtherWords(line)
 }
 
 const SENTENCE_END = /[.!?;](?=\s)/
 
-/** What is counted over a time, or has been paid for. */
-const OF_OTHERS = /\bper\b(?! (?:request|prompt|call|query)\b)|\b(?:rate|daily|monthly|minute|quota|budget)\b/i
+/** What is counted over a time, is waited for, or has been paid for. */
+const OF_OTHERS =
+  /\bper\b(?! (?:request|prompt|call|query)\b)|\b(?:rate|daily|monthly|minutes?|seconds?|quota|budget|deadline|time(?:d|out)?|took|queued?)\b/i
 /** What is no token; some servers count characters where a prompt is far too long. */
 const OTHER_UNITS = /\b(?:characters|string|array)\b/i
 
-const CONTEXT = /\bcontext\b|\bmax_seq_len\b|\bmodel (?:max )?length\b/i
+/** A model's, and not that of a fault. */
+const CONTEXT = /(?<!\bin (?:this )?)\bcontext\b(?!=)|\bmax_seq_len\b|\bmodel (?:max )?length\b/i
 /** By itself, and not a member within it. */
 const ASKED = /\b(?:prompts?|prompt_tokens|inputs?|messages?|request)\b(?!["'`]?[[.:_]\w)/i
 const SIZE = /\btokens?\b|\blength\b|\blong(?:er)?\b/i
 const isAbout = (text: string): boolean => CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text))
 
 const TOO_MUCH =
-  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|\b(?:more|greater|longer) than\b|\breduce the length\b|\brange of\b/i
+  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer) than\b|\breduce the length\b|\brange of\b/i
+/** What may be too long, or too many, in a prompt. */
+const PART =
+  /\b(?:tools?|functions?|images?|audio|video|pdfs?|documents?|pixels?|stop|lists?|items?|schemas?|n|ttl|tags?|titles?|logit_bias)\b/i
+const saysTooMuch = (sentence: string): boolean => {
+  if (!TOO_MUCH.test(sentence)) return false
+  if (CONTEXT.test(sentence)) return !RECURSION.test(sentence)
+  // Of a request that is about its answer alone.
+  const isOfPart = PART.test(sentence) && !TOKENS.test(sentence)
+  return isAbout(sentence) && !isOfPart && (PROMPT.test(sentence) || !ANSWER.test(sentence))
+}
+const TOKENS = /\btokens\b/i
+const RECURSION = /\b(?:recursion|nesting|depth)\b/i
 /** What the prompt left of the context: no client can ask for a negative number. */
 const LESS_THAN_NONE = /max_(?:completion_)?tokens must be at least 1, got -/i
 
@@ -87,7 +107,7 @@ const BEHIND =
 const MAXIMUM =
   /\bmax(?:imum)?\b|\bmax_seq_len\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
 const PROMPT = /\b(?:prompt|prompt_tokens|inputs?|messages?)\b/i
-const ANSWER = /\b(?:output|completion|draft|max_(?:new_|completion_)?tokens)\b/i
+const ANSWER = /\b(?:output|completion|draft|max_(?:new_|output_|completion_)?tokens)\b/i
 /** A word for the maximum behind the last for the answer. */
 const LIMITED = new RegExp(`(?:${MAXIMUM.source})(?!.*${ANSWER.source})`, 'is')
 

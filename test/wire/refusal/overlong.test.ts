@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { overlong } from '../../../src/wire/refusal/overlong.ts'
+import { isLengthCode, overlong } from '../../../src/wire/refusal/overlong.ts'
 
 const MAXIMUM = [
   (count: string) => `the model allows at most ${count} tokens`,
@@ -82,8 +82,34 @@ describe('a prompt that is too long', () => {
     'messages.3.name is too long: 70 of at most 64',
     'the prompt has 100 tokens and the context holds 65536',
     'the request holds 300 tools, of which at most 128 are taken',
+    'upstream: context deadline exceeded',
+    'This request took too long, ask for less.',
+    'request queue length exceeds 100, come back later',
+    'The request has waited longer than 30 seconds',
+    'the length of the prompt must be greater than 0',
+    'input: its length should be longer than nothing at all',
+    "Schema of a tool: in context=('a', 'b'), the length of names exceeds what is allowed",
+    'max_output_tokens exceeds what this model takes: the request asks for 64000 tokens',
+    'The request exceeds the maximum number of tools: max length 128',
+    'input: the length of a stop sequence exceeds 64',
+    'Input audio exceeds the length of 25 MB',
+    'maximum recursion depth exceeded while the context was read',
   ])('is nothing else: %s', (message) => {
     expect(overlong(message, {})).toBeUndefined()
+  })
+
+  test.each([
+    ['context_window_exceeded', 429, true],
+    ['promptTooLong', 400, true],
+    ['input-too-large', 422, true],
+    ['tokens_exceeded', 429, false],
+    ['messages_limit_exceeded', 429, false],
+    ['input_tokens_per_minute_exceeded', 400, false],
+    ['TokensPerDayExceeded', 503, false],
+    ['context_deadline_exceeded', 504, false],
+    ['prompt_cache_key_too_long', 400, false],
+  ])('is told by a code of the prompt alone: %s, %i', (code, status, isOne) => {
+    expect(isLengthCode(code, status)).toBe(isOne)
   })
 
   test('is told by members only where both counts are there', () => {
