@@ -27,9 +27,15 @@ export type Target = {
 
 /**
  * What refusals have told of a target: quirks for the codecs, the betas that it does not know (adapt/betas.ts), the preset of
- * the vendor that it has turned out to be (adapt/own-names.ts), and that it calls tools in no stream.
+ * the vendor that it has turned out to be (adapt/own-names.ts), and that it calls tools in no stream. `unstreamedOnce`: what the
+ * refusal names is in no stream, and the rest may be.
  */
-export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: string; unstreamedTools?: true }
+export type Learned = Quirks & {
+  unknownBetas?: readonly string[]
+  vendor?: string
+  unstreamedTools?: true
+  unstreamedOnce?: true
+}
 
 /** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
 export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {

@@ -384,3 +384,22 @@ test('that a server calls tools in no stream is remembered for requests with too
     expect(await asked({ tools })).toEqual([200, [false]])
   })
 })
+
+const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
+
+test('what a server gives in no stream says nothing of streams without it', async () => {
+  const refuses = (sent: JsonObject) => sent.stream === true && sent.logprobs === true
+  const error = { error: { message: 'logprobs are not supported with streaming' } }
+  await before('chat-completions', { refuses, error }, async ({ gateway, sent }) => {
+    const asked = async (more: JsonObject): Promise<[number, unknown[]]> => {
+      const from = sent.length
+      const answer = await gateway.post('/v1/chat/completions', { model, messages: [hi], stream: true, ...more })
+      await answer.text()
+      return [answer.status, sent.slice(from).map(({ stream }) => stream === true)]
+    }
+    expect(await asked({ logprobs: true })).toEqual([200, [true, false]])
+    expect(await asked({})).toEqual([200, [true]])
+    expect(await asked({ logprobs: true, tools: [tool] })).toEqual([200, [true, false]])
+    expect(await asked({ tools: [tool] })).toEqual([200, [true]])
+  })
+})

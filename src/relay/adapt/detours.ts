@@ -76,14 +76,17 @@ const MAX_BETAS = 100
 
 // A model that cannot be forced while it thinks can be otherwise, and one that calls tools in no stream may say the rest in one.
 const lastingOf = (
-  { noForcedTools: _, unknownBetas, streams, unstreamedTools, ...lasting }: Learned,
+  { noForcedTools: _, unknownBetas, streams: form, unstreamedTools, unstreamedOnce, ...lasting }: Learned,
   asked: JsonObject,
-): Learned => ({
-  ...lasting,
-  ...(unknownBetas && { unknownBetas: unknownBetas.slice(-MAX_BETAS) }),
-  ...(streams !== undefined && (streams || !asksTools(asked)) && { streams }),
-  ...((unstreamedTools || (streams === false && asksTools(asked))) && { unstreamedTools: true }),
-})
+): Learned => {
+  const streams = unstreamedOnce ? undefined : form
+  return {
+    ...lasting,
+    ...(unknownBetas && { unknownBetas: unknownBetas.slice(-MAX_BETAS) }),
+    ...(streams !== undefined && (streams || !asksTools(asked)) && { streams }),
+    ...((unstreamedTools || (streams === false && asksTools(asked))) && { unstreamedTools: true }),
+  }
+}
 
 const asksTools = ({ tools, functions }: JsonObject): boolean =>
   [tools, functions].some((list) => Array.isArray(list) && list.length > 0)

@@ -81,8 +81,13 @@ export const withLearned = (
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
   if (quirks.streams !== undefined && !mayBeTurned(request.body.outline)) return undefined
   if (own && isClientsAffair(remedy, named, request)) return undefined
-  return { ...target, learned: { ...target.learned, ...quirks } }
+  const isOnce = remedy === 'not-streamed' && named.some((path) => !TOOLS.test(path))
+  const learned = { ...target.learned, ...quirks, ...(isOnce && { unstreamedOnce: true as const }) }
+  return { ...target, learned }
 }
+
+/** What is remembered by itself. */
+const TOOLS = /^(?:tools|functions)\b/
 
 /** Those that are hints to the server alone, or that the gateway itself has added to a body that passes. */
 const unasked = (named: readonly string[], { body: { outline } }: Request): string[] =>

@@ -33,7 +33,7 @@ type Hit = { wish: Wish; place: Place }
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
   const names = namesOf(wire, sent, error)
-  const refused = streamIn(sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
+  const refused = streamIn(names, sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
   if (refused !== undefined) return refused
   const place = names.told()
   const lacking = lacksIn(wire, sent, error, place)
@@ -50,19 +50,21 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   return pictures ?? told
 }
 
-/** Whatever else it names: what is not to be had in a stream is so without one, and the other way round. */
-const streamIn = (sent: JsonObject, error: unknown): Refused | undefined => {
+/** Whatever else it names, but for settings of a stream: what is not to be had in a stream is so without one, and the other way round. `named`: what it is. */
+const streamIn = (names: ReturnType<typeof namesOf>, sent: JsonObject, error: unknown): Refused | undefined => {
   const { text } = saidIn(error, sent)
   const isStreamed = sent.stream === true
   const found = (isStreamed ? NOT_IN_STREAM : IN_STREAM).exec(text)
   if (found === null || isQuotedFrom(promptIn(sent), aroundIn(text, found.index, found[0].length))) return undefined
-  return { remedy: isStreamed ? 'not-streamed' : 'streamed', place: ['stream'] }
+  if (!isStreamed) return { remedy: 'streamed', place: ['stream'] }
+  const place = firstOf(FOUND, names.refusedBy)?.place ?? names.told()
+  const isOther = place !== undefined && place[0] !== 'stream'
+  return { remedy: 'not-streamed', place: ['stream'], ...(isOther && { named: [pathOfPlace(place)] }) }
 }
 
 const NOT_IN_STREAM =
-  /(?:n[o’']t (?:\w{1,12}ly )?support(?:ed)?|n[o’']t (?:available|allowed)|\bunsupported)\W{1,3}(?:(?:by|with|in|for|when|while|during) )?(?:the )?stream(?:s|ed|ing)?\b/i
+  /^(?!.*\bstream_\w).*(?:n[o’']t (?:\w{1,12}ly )?support(?:ed)?|n[o’']t (?:available|allowed)|\bunsupported)\W{1,3}(?:(?:by|with|in|for|when|while|during) )?(?:the )?stream(?:s|ed|ing)?\b/im
 
-/** Of settings of a stream it is said that they want one. */
 const IN_STREAM =
   /^(?!.*\bstream_\w).*\b(?:must|requires?|needs?|only|set)\b.{0,40}\bstream\W{1,4}(?:(?:is|be|set|to) ){0,3}true\b/im
 
