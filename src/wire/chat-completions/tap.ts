@@ -180,9 +180,10 @@ const openArguments = () => {
     see: (choice: Json | undefined, delta: JsonObject): void => {
       if (isObject(delta.function_call)) add(choice, 'legacy', inputText(delta.function_call.arguments))
       if (!delta.tool_calls) return
-      if (calling.size < MOST_CALLS) calling.add(choice)
-      for (const call of callsIn(delta))
+      for (const call of callsIn(delta)) {
+        if (calling.size < MOST_CALLS) calling.add(choice)
         if (isObject(call.function)) add(choice, call.index, inputText(call.function.arguments))
+      }
     },
     /** Where the calls of a delta belong that do not say so: those with a name follow those before them. */
     placed: (choice: Json | undefined, delta: JsonObject): [nth: number, place: number][] =>

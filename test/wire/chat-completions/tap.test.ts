@@ -138,6 +138,12 @@ describe('the reason of a stream with calls', () => {
     ['is that of calls without arguments, too', true, [named, stop()], 'tool_calls'],
     ['stays as it is of others', false, [named, written, stop()], 'stop'],
     ['stays as it is without calls', true, [delta({ content: 'Hi' }), stop()], 'stop'],
+    [
+      'stays as it is where a list of calls holds none',
+      true,
+      [delta({ content: 'Hi', tool_calls: [] }), stop()],
+      'stop',
+    ],
     ['is that of half a call', true, [named, call(0, { arguments: '{"at":' }), stop()], 'length'],
   ])('%s', (_, looseCalls, frames, due) => {
     expect(reasonsOf(looseCalls, [...frames, DONE])).toEqual([due])
