@@ -56,7 +56,7 @@ const saysWhere = (name: string): boolean => MENTIONS_WHERE.test(name) && SAYS_W
  * headers, schemas. No name in them is a setting's.
  */
 const FREE =
-  /^(?:data_sources|mcp_servers?|chat_template_kwargs|logit_bias|extra_headers|safety_settings|labels|attributes|variables|grammar|format|guided_\w+|structured_outputs|response_format)$|(?:^|_)schema$/
+  /^(?:data_sources|mcp_servers?|chat_template_kwargs|logit_bias|extra_headers|safety_settings|labels|attributes|(?:client_)?metadata|variables|grammar|format|guided_\w+|structured_outputs|response_format)$|(?:^|_)schema$/
 
 /** Whether a member says where the model is, or holds what does. */
 export const saysWhereWithin = (name: string, value: Json | undefined): boolean => {

@@ -120,7 +120,7 @@ test('what a client names as it likes is no setting: variables, labels, headers,
   const FREE = [
     ...['chat_template_kwargs', 'chatTemplateKwargs', 'logit_bias', 'extra_headers', 'safety_settings', 'labels'],
     ...['attributes', 'variables', 'grammar', 'format', 'guided_json', 'guided_choice', 'json_schema', 'schema'],
-    ...['structured_outputs', 'response_format', 'data_sources', 'mcp_servers'],
+    ...['structured_outputs', 'response_format', 'data_sources', 'mcp_servers', 'metadata', 'client_metadata'],
   ]
   fc.assert(
     fc.property(fc.constantFrom(...FREE), where, fc.integer({ min: 0, max: 3 }), (free, name, depth) => {
