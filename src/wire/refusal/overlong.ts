@@ -54,7 +54,7 @@ const SENTENCE_END = /[.!?;](?=\s)/
 
 /** What is counted over a time, is waited for, or has been paid for. */
 const OF_OTHERS =
-  /\bper\b(?! (?:request|prompt|call|query)\b)|\b(?:rate|daily|monthly|minutes?|seconds?|quota|budget|deadline|time(?:d|out)?|took|queued?)\b/i
+  /\bper\b(?! (?:request|prompt|call|query)\b)|\b(?:rate|daily|monthly|minutes?|seconds?|quota|budget|deadline|timed?[ -]?out|took|queued?)\b/i
 /** What is no token; some servers count characters where a prompt is far too long. */
 const OTHER_UNITS = /\b(?:characters|string|array)\b/i
 

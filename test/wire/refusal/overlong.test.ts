@@ -70,6 +70,7 @@ describe('a prompt that is too long', () => {
     'Your messages are longer than what this model was trained on, in tokens.',
     'too many tokens in the prompt',
     'context overflow',
+    'The context is exceeded. Longer ones are not to be had at this time.',
   ])('is known without figures: %s', (message) => {
     expect(overlong(message, {})).toEqual({})
   })
@@ -83,6 +84,7 @@ describe('a prompt that is too long', () => {
     'the prompt has 100 tokens and the context holds 65536',
     'the request holds 300 tools, of which at most 128 are taken',
     'upstream: context deadline exceeded',
+    'The request timed out: its context was exceeded',
     'This request took too long, ask for less.',
     'request queue length exceeds 100, come back later',
     'The request has waited longer than 30 seconds',
