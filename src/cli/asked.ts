@@ -29,7 +29,7 @@ export const chosenAccounts = ({ providers }: Config, named: string | undefined)
 export const askAll = async (config: Config, asked: Asked[], io: Io): Promise<Finding[]> => {
   const { askAccount } = await import('../relay/asking.ts')
   const count = asked.length === 1 ? 'one account' : `${asked.length} accounts`
-  io.err(`note: asking ${count} for a word from each model; the vendors bill it`)
+  if (asked.length > 0) io.err(`note: asking ${count} for a word from each model; the vendors bill it`)
   const found = asked.map(({ provider, account }) =>
     askAccount(
       { fetch: globalThis.fetch, provider, account },

@@ -131,5 +131,5 @@ const strictFlag = (
 
 const unknownFlag = (written: string, known: string[]): string => {
   const near = nearest(written.replace(/^-+/, ''), known)
-  return `Unknown flag ${written}${near === undefined ? '.' : `; did you mean --${near}?`}`
+  return `Unknown flag ${written}${near === undefined ? '; --help lists those that this command takes.' : `; did you mean --${near}?`}`
 }

@@ -109,7 +109,9 @@ const keyOf = async (given: string | undefined, io: Io): Promise<string> => {
     given === '-' ? await io.readSecret?.() : (given ?? (io.env.SLUICE_API_KEY || (await io.readSecret?.('Key: '))))
   const trimmed = key?.trim() ?? ''
   if (trimmed === '')
-    throw usageError('A key is needed: set SLUICE_API_KEY, or hand it over by "--key -" on standard input.')
+    throw usageError(
+      'A key is needed: set SLUICE_API_KEY, or hand it over by "--key -" on standard input; "sluice keys create --label NAME" makes one.',
+    )
   // What a header cannot carry is no key.
   if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageError('The key has characters that no key has.')
   return trimmed

@@ -62,7 +62,7 @@ test.each([
   [['help', 'nonsense'], 'Unknown command "sluice nonsense"'],
   [['config'], 'A command is missing. "sluice config" takes: check, schema, init, set, unset, entries.'],
   [['serve', '--prot', '1'], 'Unknown flag --prot; did you mean --port?'],
-  [['serve', '-p', '1'], 'Unknown flag -p'],
+  [['serve', '-p', '1'], 'Unknown flag -p; --help lists those that this command takes.'],
   [['serve', '--port', 'x'], '--port: found "x", allowed: a whole number from 0 to 65535'],
   [['serve', '--data='], '--data needs a value.'],
   [['keys', 'list', '--config', ''], '--config needs a value.'],

@@ -215,7 +215,9 @@ test.each([
 
 test('a key is needed', async () => {
   delete terminal.env.SLUICE_API_KEY
-  expect(await type('codex')).toMatchObject({ code: 2, err: expect.stringContaining('A key is needed') })
+  const { code, err } = await type('codex')
+  expect([code, err]).toEqual([2, expect.stringContaining('A key is needed')])
+  expect(err).toContain('"sluice keys create --label NAME" makes one')
 })
 
 test('what was never connected cannot be undone', async () => {

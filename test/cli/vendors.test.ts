@@ -111,6 +111,15 @@ describe('config check --ask', () => {
     })
   })
 
+  test.each([
+    [['config', 'check', '--ask'], 'no account is configured'],
+    [['accounts', 'test'], 'No account is configured.'],
+  ])('%j says that there is none to ask, and of no bill', async (words, none) => {
+    const { out, err } = await type(...words)
+    expect(out).toContain(none)
+    expect(err).not.toContain('asking')
+  })
+
   test('tells where a neutral id would leave this machine', async () => {
     Object.assign(terminal.env, { VENDOR_A_BASE_URL: 'http://nowhere.invalid', VENDOR_A_API_KEY: 'k' })
     const { err, out } = await type('config', 'check', '--ask')
