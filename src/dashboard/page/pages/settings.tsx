@@ -184,7 +184,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
               value={draft.sessionDays}
               onChange={(sessionDays) => set({ sessionDays })}
               inputMode="numeric"
-              hint={<>A session ends after 7 without use in any case; {origin('session_days')}</>}
+              hint={<>A session ends after 7 days without use in any case; {origin('session_days')}</>}
             />
             <Check
               label="Ask a second factor of every admin"
