@@ -107,6 +107,25 @@ describePage('screens, motion and assistive tools', ({ gateway, visit, admin, ma
       }
     }))
 
+  test('no choice that is made in the playground is cut', () =>
+    admin('/dashboard/playground', async (page) => {
+      await page.getByLabel('Reasoning effort').waitFor()
+      // As wide as a select that holds nothing but what is chosen.
+      const cut = `[...document.querySelectorAll('select')].filter((each) => {
+        const alone = each.cloneNode(false)
+        alone.append(each.selectedOptions[0].cloneNode(true))
+        alone.style.width = 'max-content'
+        each.after(alone)
+        const needed = alone.offsetWidth
+        alone.remove()
+        return needed > each.offsetWidth
+      }).map((each) => each.selectedOptions[0].text)`
+      for (const width of [320, 360, 390, 820, 1280]) {
+        await page.setViewportSize({ width, height: 740 })
+        expect([width, await page.evaluate(cut)]).toEqual([width, []])
+      }
+    }))
+
   test('tables and the figures of an exchange fit the narrowest screen', () =>
     admin('/dashboard/keys', async (page) => {
       const secret = await makeKey(page, `narrow ${'W'.repeat(90)}`, '9007199254740991')

@@ -110,13 +110,13 @@ export const Playground = () => {
                     placeholder="The model's own"
                     pattern="[0-9]*[.,]?[0-9]*"
                   />
-                  <Select
-                    label="Reasoning effort"
-                    value={effort}
-                    options={EFFORTS.map((name) => [name, name === '' ? "The model's own" : name] as const)}
-                    onChange={(next) => edit({ effort: next })}
-                  />
                 </div>
+                <Select
+                  label="Reasoning effort"
+                  value={effort}
+                  options={EFFORTS.map((name) => [name, name === '' ? "The model's own" : name] as const)}
+                  onChange={(next) => edit({ effort: next })}
+                />
                 <Check
                   label="Offer a tool"
                   hint="get_weather(city): the model may ask for it"
