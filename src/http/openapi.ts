@@ -333,7 +333,7 @@ export const openApi = () => {
       title: 'sluice',
       version: VERSION,
       description:
-        'One API in front of many models: three text wires, any wire with any model; images, embeddings and moderation beside them.',
+        'One API in front of many models: three text wires, any wire with any model; images, audio, embeddings and moderation beside them.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }],
