@@ -110,5 +110,6 @@ const ASKED: [string, Asked][] = [
 test.each(ASKED)('a stream that %s holds nothing of its prompt', async (_, asked) => {
   const { short, more } = await heldFor(asked)
   expect(short).toBeGreaterThan(0)
-  expect(more / PROMPT_BYTES).toBeLessThan(0.25)
+  // A prompt that is held counts one at least; what else this process lets go of meanwhile, a fraction.
+  expect(more / PROMPT_BYTES).toBeLessThan(0.6)
 })
