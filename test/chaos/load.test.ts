@@ -275,7 +275,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
       // All of them are still there: whoever waited for their end would wait for the runtime's ten seconds, or for ever.
       let served = 0
       while (served < 3) {
-        const signal = AbortSignal.timeout(4_000)
+        const signal = AbortSignal.timeout(9_000)
         const { status } = await gateway.post(CHAT.path, CHAT.request(false), { signal })
         if (status === 200) served++
         else expect(status).toBe(503)
@@ -283,7 +283,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
       clearInterval(trickle)
       for (const client of clients) client.socket.destroy()
       expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
-    }, 30_000)
+    }, 40_000)
   })
 
   test('idle kept connections make room for others', async () => {
