@@ -63,17 +63,19 @@ const AT_ONCE = 4
 /** One cheap call for each text model; what draws is looked up in the account's own list, for drawing is not cheap. */
 export const askAccount = async (asking: Asking, models: readonly Model[]): Promise<Finding[]> => {
   const list = (await listOf(asking))?.map(({ id }) => id)
-  const findings: Finding[] = []
-  const waiting = models.filter((model) => wireFor(asking.provider, model) !== undefined)
-  const [first, ...rest] = waiting
-  if (first === undefined) return [await askForList(asking)]
+  const lookedUp = drawn(asking, models, list)
+  const [first, ...rest] = models.filter((model) => wireFor(asking.provider, model) !== undefined)
+  if (first === undefined) {
+    const found = await askForList(asking, models.length > 0)
+    return found.ok && lookedUp.length > 0 ? lookedUp : [found]
+  }
   const found = await askModel(asking, first, list)
   if (isAccountFault(found.verdict)) return [{ ...found, model: undefined, upstream: undefined }]
-  findings.push(found)
+  const findings = [found]
   for (let at = 0; at < rest.length; at += AT_ONCE) {
     findings.push(...(await Promise.all(rest.slice(at, at + AT_ONCE).map((model) => askModel(asking, model, list)))))
   }
-  return [...findings, ...drawn(asking, models, list)]
+  return [...findings, ...lookedUp]
 }
 
 const isAccountFault = (verdict: Verdict): boolean => ACCOUNT_FAULTS.some((fault) => fault === verdict)
@@ -126,8 +128,8 @@ const isAnswer = (wire: ChatWire, json: unknown): boolean => {
   }
 }
 
-/** An account of which no model is known is asked for its list alone. */
-const askForList = async (asking: Asking): Promise<Finding> => {
+/** An account of which no model can be asked is asked for its list alone. `hasModels`: whether some are configured. */
+const askForList = async (asking: Asking, hasModels: boolean): Promise<Finding> => {
   const { provider, account } = asking
   const url = modelsEndpoint(account, provider.wires)
   const target = targetOf(asking, NO_MODEL, provider.wires[0] ?? 'chat-completions')
@@ -139,8 +141,10 @@ const askForList = async (asking: Asking): Promise<Finding> => {
     list: undefined,
     isAnswer: (json) => listedIn(json) !== undefined,
   })
-  const none = 'answers, and no model of it is configured: "sluice models fetch" prints what it has'
-  return findingOf(asking, undefined, said.verdict === 'answers' ? { verdict: 'listed', words: none } : said)
+  const words = hasModels
+    ? 'answers; its models are not asked, for they say no word'
+    : 'answers, and no model of it is configured: "sluice models fetch" prints what it has'
+  return findingOf(asking, undefined, said.verdict === 'answers' ? { verdict: 'listed', words } : said)
 }
 
 const drawn = (asking: Asking, models: readonly Model[], list: string[] | undefined): Finding[] =>

@@ -182,6 +182,80 @@ describe('an account', () => {
     expect(await ask('b', { credential: 'x' }, [])).toMatchObject([{ ok: false, verdict: 'credential-refused' }])
   })
 
+  test('that serves nothing but pictures has its models looked up, for to draw costs', async () => {
+    const { provider, models } = set('openai', 'vendor_b')
+    const [text] = models
+    if (text === undefined) throw new Error('no model')
+    const draws = (upstream: string): Model => ({ ...text, id: upstream, kind: 'image', upstream })
+    const asked: string[] = []
+    let list: object | undefined
+    const server = Bun.serve({
+      port: 0,
+      fetch: (request) => {
+        asked.push(`${request.method} ${new URL(request.url).pathname}`)
+        return list === undefined ? new Response('404 page not found', { status: 404 }) : Response.json(list)
+      },
+    })
+    const look = async (wires = provider.wires) =>
+      (
+        await askAccount(
+          { fetch, provider: { ...provider, wires }, account: account(`http://127.0.0.1:${server.port}/v1`, 'k') },
+          [draws('image-1'), draws('image-2')],
+        )
+      ).map(({ model, ok, verdict, words }) => [model, ok, verdict, words])
+    list = { data: [{ id: 'image-1' }] }
+    expect(await look()).toEqual([
+      ['image-1', true, 'listed', 'in its list; not asked: to draw costs'],
+      ['image-2', false, 'unknown-model', 'it knows no image-2; it has image-1: set the upstream of this model'],
+    ])
+    // What it cannot be reached by holds for all of them.
+    list = undefined
+    expect(await look()).toMatchObject([[undefined, false, 'unknown-path', expect.stringContaining('/v1/models')]])
+    list = { data: [] }
+    expect(await look(['embeddings'])).toEqual([
+      [undefined, true, 'listed', 'answers; its models are not asked, for they say no word'],
+    ])
+    await server.stop(true)
+    expect(new Set(asked)).toEqual(new Set(['GET /v1/models']))
+  })
+
+  test('whose answers carry a fault does not answer, whatever its status', async () => {
+    const server = Bun.serve({
+      port: 0,
+      fetch: (request) =>
+        request.method === 'GET' ? new Response(null, { status: 404 }) : Response.json({ error: { message: SECRET } }),
+    })
+    const found = await ask('b', { baseUrl: `http://127.0.0.1:${server.port}/v1` })
+    await server.stop(true)
+    expect(found).toMatchObject([{ model: undefined, verdict: 'not-the-vendor' }])
+  })
+
+  test('that is nowhere is told to see its base URL', async () => {
+    const server = Bun.serve({ port: 0, fetch: () => new Response('404 page not found', { status: 404 }) })
+    const [found] = await ask('b', { baseUrl: `http://127.0.0.1:${server.port}/v1` })
+    await server.stop(true)
+    expect(found?.words).toEndWith(': see the base URL and wires')
+  })
+
+  test('is asked for no longer an answer than its model gives', async () => {
+    const { models } = set('openai', 'vendor_b')
+    const [model] = models
+    if (model === undefined) throw new Error('no model')
+    const bodies: string[] = []
+    const server = Bun.serve({
+      port: 0,
+      fetch: async (request) => {
+        bodies.push(await request.text())
+        return Response.json({})
+      },
+    })
+    for (const maxOutput of [16, 100_000])
+      await ask('b', { baseUrl: `http://127.0.0.1:${server.port}/v1` }, [{ ...model, maxOutput }])
+    await server.stop(true)
+    const caps = bodies.filter((text) => text !== '').map((text) => /"max_\w+":(\d+)/.exec(text)?.[1])
+    expect(caps).toEqual(['16', '256'])
+  })
+
   test.each([
     [
       { data: [{ id: 'a', context_length: 9, pricing: { prompt: '0.000003', completion: '0.000015' } }] },
@@ -189,6 +263,24 @@ describe('an account', () => {
     ],
     [{ data: [{ id: 'a', max_model_len: 1024, max_tokens: 4096 }] }, [{ id: 'a', context: 1024 }]],
     [[{ id: 'a', pricing: { prompt: 'free' } }], [{ id: 'a' }]],
+    [
+      [
+        { id: 'a', pricing: { prompt: '0', completion: '0' } },
+        { id: 'b', pricing: { prompt: '-1', completion: '1' } },
+      ],
+      [{ id: 'a', price: { input: 0, output: 0 } }, { id: 'b' }],
+    ],
+    // Some servers tell the context a second time as what an answer may have.
+    [
+      [
+        { id: 'a', context_window: 9, max_tokens: 9 },
+        { id: 'b', max_tokens: 9 },
+      ],
+      [
+        { id: 'a', context: 9, maxOutput: 9 },
+        { id: 'b', maxOutput: 9 },
+      ],
+    ],
     [{ models: [{ name: 'models/a' }, 'b', {}] }, [{ id: 'a' }, { id: 'b' }]],
     [{ nothing: 1 }, undefined],
   ])('lists %j', async (body, listed) => {
