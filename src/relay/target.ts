@@ -27,14 +27,13 @@ export type Target = {
 
 /**
  * What refusals have told of a target: quirks for the codecs, the betas that it does not know (adapt/betas.ts), the preset of
- * the vendor that it has turned out to be (adapt/own-names.ts), and that it calls tools in no stream. `unstreamedOnce`: what the
- * refusal names is in no stream, and the rest may be.
+ * the vendor that it has turned out to be (adapt/own-names.ts). `unstreamed`: what alone it gives in no stream: calls of tools,
+ * or what the refusal named, which concerns the one request.
  */
 export type Learned = Quirks & {
   unknownBetas?: readonly string[]
   vendor?: string
-  unstreamedTools?: true
-  unstreamedOnce?: true
+  unstreamed?: 'tools' | 'named' | undefined
 }
 
 /** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */

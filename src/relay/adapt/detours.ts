@@ -13,8 +13,7 @@ import type { Provider } from '../../provider/provider.ts'
 import { OTHERS_WISHES } from '../../wire/chat-completions/members.ts'
 import { EFFORTS } from '../../wire/settings/effort.ts'
 import type { ClientRequest } from '../exchange.ts'
-import type { Learned } from '../target.ts'
-import { type Target, wireOf } from '../target.ts'
+import { type Learned, type Target, wireOf } from '../target.ts'
 import { named } from './own-names.ts'
 
 type Request = Pick<ClientRequest, 'key' | 'bodyWire' | 'body'>
@@ -48,7 +47,7 @@ export const createDetours = (): Detours => {
     learnedOf: (target, wire, { key, body }) => {
       if (learned.size === 0) return undefined
       const told = recalled(learned, learnedKey(key, target, wire))
-      return told?.unstreamedTools && asksTools(body.outline) ? { ...told, streams: false } : told
+      return told?.unstreamed === 'tools' && asksTools(body.outline) ? { ...told, streams: false } : told
     },
     rememberLearned: ({ key, body }, { name, wire, learned: quirks = {} }) => {
       const lasting = lastingOf(quirks, body.outline)
@@ -76,15 +75,15 @@ const MAX_BETAS = 100
 
 // A model that cannot be forced while it thinks can be otherwise, and one that calls tools in no stream may say the rest in one.
 const lastingOf = (
-  { noForcedTools: _, unknownBetas, streams: form, unstreamedTools, unstreamedOnce, ...lasting }: Learned,
+  { noForcedTools: _, unknownBetas, streams, unstreamed, ...lasting }: Learned,
   asked: JsonObject,
 ): Learned => {
-  const streams = unstreamedOnce ? undefined : form
+  const isForTools = unstreamed === undefined && streams === false && asksTools(asked)
   return {
     ...lasting,
     ...(unknownBetas && { unknownBetas: unknownBetas.slice(-MAX_BETAS) }),
-    ...(streams !== undefined && (streams || !asksTools(asked)) && { streams }),
-    ...((unstreamedTools || (streams === false && asksTools(asked))) && { unstreamedTools: true }),
+    ...(streams !== undefined && (streams || (unstreamed === undefined && !isForTools)) && { streams }),
+    ...((unstreamed === 'tools' || isForTools) && { unstreamed: 'tools' as const }),
   }
 }
 

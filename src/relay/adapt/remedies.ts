@@ -7,7 +7,7 @@ import { CODECS } from '../../wire/index.ts'
 import { mayGo } from '../../wire/refusal/wishes.ts'
 import { EFFORTS } from '../../wire/settings/effort.ts'
 import type { ClientRequest } from '../exchange.ts'
-import type { Target } from '../target.ts'
+import type { Learned, Target } from '../target.ts'
 import { mayBeTurned, quirksOf } from '../translate.ts'
 import { withoutBetas } from './betas.ts'
 import { isOutOfReach } from './detours.ts'
@@ -81,12 +81,16 @@ export const withLearned = (
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
   if (quirks.streams !== undefined && !mayBeTurned(request.body.outline)) return undefined
   if (own && isClientsAffair(remedy, named, request)) return undefined
-  const isOnce = remedy === 'not-streamed' && named.some((path) => !TOOLS.test(path))
-  const learned = { ...target.learned, ...quirks, ...(isOnce && { unstreamedOnce: true as const }) }
-  return { ...target, learned }
+  const learned = { ...target.learned, ...quirks }
+  return {
+    ...target,
+    learned: remedy === 'not-streamed' ? { ...learned, unstreamed: unstreamedBy(named, target) } : learned,
+  }
 }
 
-/** What is remembered by itself. */
+/** Tools are seen in the request itself, by detours.ts; a refusal that names nothing is of all. */
+const unstreamedBy = (named: readonly string[], { learned }: Target): Learned['unstreamed'] =>
+  named.some((path) => !TOOLS.test(path)) ? (learned?.unstreamed ?? 'named') : undefined
 const TOOLS = /^(?:tools|functions)\b/
 
 /** Those that are hints to the server alone, or that the gateway itself has added to a body that passes. */
