@@ -1,7 +1,7 @@
 // `usage`: what was consumed and what it cost, from its sums.
 
 import type { ServerToolCalls } from '../ir/server-tools.ts'
-import { dayNamed, UTC } from '../lib/calendar.ts'
+import { calendarOf, dateOf, dayNamed, UTC } from '../lib/calendar.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
 import { khrOf, usageCsv } from '../lib/usage-csv.ts'
@@ -67,15 +67,17 @@ export const usage = command({
     const keyId = args.key === undefined ? undefined : await idOf(backend, args.key)
     const { since, rows, khr_per_usd, ...zone } = await backend.usage({ by, sinceMs, untilMs, keyId })
     const { time_zone, time_zone_since: changed, time_zone_before: before } = zone
+    const { dayOf } = calendarOf(time_zone) ?? UTC
+    const dateAt = (at: string): string => dateOf(dayOf(Date.parse(at)))
     if (changed !== null && (sinceMs ?? 0) < Date.parse(changed))
       io.err(
-        `note: days of single keys up to ${changed.slice(0, 10)} are those of ${before}, and later ones of ${time_zone}`,
+        `note: days of single keys up to ${dateAt(changed)} are those of ${before}, and later ones of ${time_zone}`,
       )
     if (since !== null && sinceMs !== undefined && sinceMs - Date.parse(since) >= HOUR_MS)
       io.err(
         by === 'tag'
-          ? `note: tags are counted by whole days: from ${since.slice(0, 10)} on`
-          : `note: single hours of ${since.slice(0, 10)} are no longer kept: the whole day is counted`,
+          ? `note: tags are counted by whole days: from ${dateAt(since)} on`
+          : `note: single hours of ${dateAt(since)} are no longer kept: the whole day is counted`,
       )
     const all = total(rows)
     if (args.json) {

@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandsIn } from '../../src/cli/command.ts'
+import { CLI_ACTOR } from '../../src/cli/io.ts'
 import { COMMANDS } from '../../src/cli/run.ts'
 import { createLedger } from '../../src/ledger/create.ts'
+import { calendarOf, UTC } from '../../src/lib/calendar.ts'
+import { HOUR_MS } from '../../src/lib/spans.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
@@ -230,9 +233,10 @@ describe('config', () => {
 describe('on a data directory with exchanges', () => {
   const path = () => join(terminal.cwd, 'data', 'sluice.db')
 
-  const record = async (serverTools = {}) => {
+  const record = async (serverTools = {}, zone = 'UTC') => {
     const created = JSON.parse((await type('keys', 'create', '--label', 'alice', '--json')).out)
-    const store = openStore(path(), { clock: () => terminal.clock.now })
+    const store = openStore(path(), { clock: () => terminal.clock.now, calendar: calendarOf(zone) ?? UTC })
+    await store.settings.write({ time_zone: { zone } }, CLI_ACTOR)
     const prices = () => ({ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, perCall: { web_search: 0.01 } })
     const ledger = createLedger({ store, clock: () => terminal.clock.now, prices: () => prices })
     const key = store.keys.get(created.id)
@@ -327,19 +331,26 @@ describe('on a data directory with exchanges', () => {
       })
   })
 
-  test('usage says where it counts a whole day because its hours are no longer kept', async () => {
-    terminal.clock.now = Date.UTC(2026, 8, 1, 12)
-    const id = await record()
-    const data = new Database(path())
-    data.run('DELETE FROM usage_hours')
-    data.close()
-    const asked = ['usage', '--since', '2026-09-01T11:30:00Z']
-    const { out, err } = await type(...asked, '--key', id, '--json')
-    expect(JSON.parse(out)).toMatchObject({ since: '2026-09-01T00:00:00.000Z', total: { requests: 3 } })
-    expect(err).toBe('note: single hours of 2026-09-01 are no longer kept: the whole day is counted')
-    const whole = await type(...asked, '--json')
-    expect([JSON.parse(whole.out).since, whole.err]).toEqual(['2026-09-01T11:00:00.000Z', ''])
-  })
+  test.each([
+    ['UTC', '2026-09-01', '2026-09-01T00:00:00.000Z', '2026-09-01T11:00:00.000Z'],
+    ['Asia/Phnom_Penh', '2026-09-02', '2026-09-01T17:00:00.000Z', '2026-09-01T18:00:00.000Z'],
+  ])(
+    'usage says which day of %s it counts whole because its hours are no longer kept',
+    async (zone, date, day, hour) => {
+      writeFileSync(join(terminal.cwd, 'sluice.yaml'), `time_zone: ${zone}\n`)
+      terminal.clock.now = Date.parse(hour) + HOUR_MS
+      const id = await record({}, zone)
+      const data = new Database(path())
+      data.run('DELETE FROM usage_hours')
+      data.close()
+      const asked = ['usage', '--since', hour.replace(':00:00.000', ':30:00')]
+      const { out, err } = await type(...asked, '--key', id, '--json')
+      expect(JSON.parse(out)).toMatchObject({ since: day, total: { requests: 3 } })
+      expect(err).toBe(`note: single hours of ${date} are no longer kept: the whole day is counted`)
+      const whole = await type(...asked, '--json')
+      expect([JSON.parse(whole.out).since, whole.err]).toEqual([hour, ''])
+    },
+  )
 
   test('usage by key names keys by their labels', async () => {
     await record()

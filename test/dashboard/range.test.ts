@@ -1,7 +1,7 @@
 // Which months a page can ask for, and from when to when: those of the gateway's time zone.
 
 import { afterEach, expect, setSystemTime, test } from 'bun:test'
-import { isMonth, lastMonths, monthAfter, spanOf, thisMonth } from '../../src/dashboard/page/lib/range.ts'
+import { datesOf, isMonth, lastMonths, monthAfter, spanOf, thisMonth } from '../../src/dashboard/page/lib/range.ts'
 
 afterEach(() => void setSystemTime())
 
@@ -21,4 +21,12 @@ test.each([
   expect(spanOf(month, zone)).toEqual({ since: `${month}-01`, until: new Date(now).toISOString(), step: 'day' })
   const before = monthAfter(month, -1)
   expect(spanOf(before, zone)).toEqual({ since: `${before}-01`, until: `${month}-01`, step: 'day' })
+})
+
+test.each([
+  ['Asia/Phnom_Penh', '2026-10-31T17:00:00.000Z', '2026-11-30T17:00:00.000Z'],
+  ['UTC', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'],
+  ['America/Los_Angeles', '2026-11-01T07:00:00.000Z', '2026-12-01T08:00:00.000Z'],
+])('a table of the whole November by the clocks of %s is called after its first and last day', (zone, since, until) => {
+  expect(datesOf({ since, until }, zone)).toEqual(['2026-11-01', '2026-11-30'])
 })

@@ -27,12 +27,21 @@ const isBack = (text: string): text is Back => Object.hasOwn(SPANS, text)
 const monthAt = (year: number, month: number): Month =>
   new Date(Date.UTC(year, month)).toISOString().slice(0, 7) as Month
 
-/** The month it is in a time zone. */
-export const thisMonth = (timeZone: string, now = Date.now()): Month => {
-  const parts = new Intl.DateTimeFormat('en', { timeZone, year: 'numeric', month: 'numeric' }).formatToParts(now)
-  const of = (type: 'year' | 'month'): number => Number(parts.find((part) => part.type === type)?.value)
-  return monthAt(of('year'), of('month') - 1)
+/** 2026-10-31, by the clocks of a time zone. */
+const dateIn = (timeZone: string, at: number): string => {
+  const options = { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' } as const
+  const parts = new Intl.DateTimeFormat('en', options).formatToParts(at)
+  return (['year', 'month', 'day'] as const).map((type) => parts.find((part) => part.type === type)?.value).join('-')
 }
+
+/** The month it is in a time zone. */
+export const thisMonth = (timeZone: string, now = Date.now()): Month => dateIn(timeZone, now).slice(0, 7) as Month
+
+/** The first and the last date of a span of whole steps. */
+export const datesOf = ({ since, until }: { since: string; until: string }, timeZone: string): [string, string] => [
+  dateIn(timeZone, Date.parse(since)),
+  dateIn(timeZone, Date.parse(until) - 1),
+]
 
 export const monthAfter = (month: Month, months: number): Month => {
   const at = new Date(month)

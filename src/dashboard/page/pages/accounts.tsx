@@ -109,7 +109,13 @@ export const Accounts = () => {
                     <td class="num opt-1" title={`Since ${dateTime(account.spent_since)}`}>
                       {usd(account.spent_micro_usd)}
                       <span class="sub">
-                        <When at={account.last_used_at} />
+                        {account.last_used_at === null ? (
+                          'never used'
+                        ) : (
+                          <>
+                            used <When at={account.last_used_at} />
+                          </>
+                        )}
                       </span>
                     </td>
                     <td class="num opt-2">{duration(account.first_byte_ms)}</td>

@@ -7,6 +7,7 @@ import { call } from '../lib/api.ts'
 import { save } from '../lib/csv.ts'
 import { compact, count, khr, khrShort, scale, usd, usdColumn, usdScale } from '../lib/format.ts'
 import { type Look, looksOf, REST } from '../lib/looks.ts'
+import { datesOf } from '../lib/range.ts'
 import { useAction } from '../lib/resource.ts'
 import { isAdmin, zone } from '../lib/session.ts'
 import { Chart } from './chart.tsx'
@@ -143,9 +144,9 @@ const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped): Pro
   const { rows, khr_per_usd } = await call('usage.table', asked)
   const total = { ...NO_SUMS }
   for (const row of rows) for (const name of SUMMED) total[name] += row[name]
-  const last = new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
+  const [first, last] = datesOf({ since, until }, zone.value)
   const table = rows.map(({ group, label, owner, ...sums }) => ({ group, label, owner, sums }))
-  save(`usage by ${by} ${since.slice(0, 10)} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
+  save(`usage by ${by} ${first} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
 }
 
 /** The same figures as sums, one row for each group. `ofKey`: of that key only. */
