@@ -23,7 +23,7 @@ const within = (page: Page, title: string) => page.locator('section.card').filte
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 
-describePage('budgets', ({ gateway, admin, asAdmin }) => {
+describePage('budgets', ({ gateway, admin, asAdmin, issue, say }) => {
   const ofGateway = async (): Promise<OwnedBudget | undefined> =>
     (await asAdmin<{ items: OwnedBudget[] }>('GET', '/budgets')).items.find(({ kind }) => kind === 'gateway')
 
@@ -46,6 +46,21 @@ describePage('budgets', ({ gateway, admin, asAdmin }) => {
       await save('')
       expect(await ofGateway()).toBeUndefined()
       await card.getByText(/left of/).waitFor({ state: 'detached' })
+    }))
+
+  test('one that a last request has gone past is shown with what it was', () =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue()
+      await asAdmin('PUT', '/budgets/gateway', { budget: { tokens: 200_000, renews: 'month' } })
+      await say(secret, 'Say hello [[usage:123456,7]]')
+      await asAdmin('PUT', '/budgets/gateway', { budget: { tokens: 50_000, renews: 'month' } })
+      await page.reload()
+      const card = within(page, 'Spending')
+      await card.getByText('123.5K of 50K tokens a month').waitFor()
+      const [, share] =
+        /([\d.]+)% of the budget used/.exec((await card.getByRole('img').getAttribute('aria-label')) ?? '') ?? []
+      expect(Number(share)).toBeGreaterThan(200)
+      await asAdmin('PUT', '/budgets/gateway', { budget: null })
     }))
 
   test('what is no budget is said in words, beside the form', () =>

@@ -79,7 +79,7 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.goto(`${gateway.url}/dashboard`)
       await page
         .getByLabel('Totals')
-        .getByText(/errors.*, counting \d+ refused besides/)
+        .getByText(/\d% errors.*, \d+ refused besides/)
         .waitFor()
     }))
 

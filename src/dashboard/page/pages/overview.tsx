@@ -8,9 +8,10 @@ import { useQuery } from '../lib/query.ts'
 import { isRange, monthAfter, spanOf, thisMonth } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
 import { isAdmin, zone } from '../lib/session.ts'
+import { BudgetMeter, shareUsed, usedText } from '../ui/budget.tsx'
 import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
-import { Card, Empty, Loaded, Meter, PageHead, Stat } from '../ui/parts.tsx'
+import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { Table } from '../ui/rows.tsx'
 import { groupingOf, MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
@@ -89,6 +90,7 @@ const MANY_TIMES = 2
 /** How much more or less it is than in the time before. */
 const changed = (now: number, before: number): string => {
   if (before === 0) return now === 0 ? '' : 'nothing before then'
+  if (now === before) return 'as much as before'
   const share = now / before - 1
   if (share >= MANY_TIMES) return `${count(Math.round(now / before))} times as much as before`
   return `${percent(Math.abs(share))} ${share < 0 ? 'less' : 'more'} than before`
@@ -150,9 +152,7 @@ const MOST_BUDGETS = 8
 const WHOSE = { key: 'Key', member: 'Member', team: 'Team', gateway: '' } as const
 
 const Budgets = ({ of }: { of: OwnedBudget[] }) => {
-  const shareOf = ({ budget }: OwnedBudget): number =>
-    budget.used + budget.remaining === 0 ? 1 : budget.used / (budget.used + budget.remaining)
-  const fullest = [...of].sort((a, b) => shareOf(b) - shareOf(a)).slice(0, MOST_BUDGETS)
+  const fullest = [...of].sort((a, b) => shareUsed(b.budget) - shareUsed(a.budget)).slice(0, MOST_BUDGETS)
   return (
     <ul class="budgets">
       {fullest.map((each) => (
@@ -166,8 +166,8 @@ const Budgets = ({ of }: { of: OwnedBudget[] }) => {
               </>
             )}
           </span>
-          <Meter share={shareOf(each)} label={`${percent(shareOf(each))} used`} />
-          <span class="num">{usedOf(each.budget)}</span>
+          <BudgetMeter of={each.budget} />
+          <span class="num">{usedText(each.budget)}</span>
         </li>
       ))}
       {of.length > fullest.length && <li class="muted">and {of.length - fullest.length} that are less used</li>}
@@ -175,22 +175,17 @@ const Budgets = ({ of }: { of: OwnedBudget[] }) => {
   )
 }
 
-const usedOf = ({ usd: dollars, used, remaining, renews }: OwnedBudget['budget']): string => {
-  const figure = dollars === null ? compact : usd
-  return `${figure(used)} of ${figure(used + remaining)}${renews === 'never' ? '' : ` a ${renews}`}`
-}
-
-const failuresOf = ({ error_share, refused, before }: Usage): string => {
-  if (error_share === null) return 'none yet'
-  const count = sumOf(refused)
-  const was = before?.error_share ?? null
+/** Errors among the requests that are counted above; what was refused is not among those. */
+const failuresOf = ({ totals, refused, before }: Usage): string => {
+  const turnedAway = sumOf(refused)
   const words = [
-    `${percent(error_share)} errors`,
-    ...(was === null ? [] : [`${percent(was)} before`]),
-    // They are not among the requests above.
-    ...(count === 0 ? [] : [`counting ${compact(count)} refused besides`]),
+    ...(totals.requests === 0 ? [] : [`${percent(totals.errors / totals.requests)} errors`]),
+    ...(before === null || before.totals.requests === 0
+      ? []
+      : [`${percent(before.totals.errors / before.totals.requests)} before`]),
+    ...(turnedAway === 0 ? [] : [`${compact(turnedAway)} refused besides`]),
   ]
-  return words.join(', ')
+  return words.length === 0 ? 'none yet' : words.join(', ')
 }
 
 /** The newest exchanges, moving by themselves. */

@@ -98,9 +98,20 @@ export const budgetLeft = (budget: Budget): string => shownIn(budget)(budget.rem
 export const budgetNote = (budget: Budget): string =>
   budget.renews_at === null ? budgetText(budget) : `${budgetText(budget)}, again from ${dateTime(budget.renews_at)}`
 
+/** Above 1 for one that a last request has gone past. */
+export const shareUsed = (budget: Budget): number => {
+  const whole = wholeOf(budget)
+  return whole === 0 ? 1 : budget.used / whole
+}
+
+/** $12.00 of $50.00 a month */
+export const usedText = (budget: Budget): string =>
+  `${budget.usd === null ? compact(budget.used) : usd(budget.used)} of ${budgetText(budget)}`
+
 export const BudgetMeter = ({ of }: { of: Budget }) => {
-  const whole = wholeOf(of)
-  const share = whole === 0 ? 1 : of.used / whole
+  const share = shareUsed(of)
   const shown = shownIn(of)
-  return <Meter share={share} label={`${percent(share)} of the budget used: ${shown(of.used)} of ${shown(whole)}`} />
+  return (
+    <Meter share={share} label={`${percent(share)} of the budget used: ${shown(of.used)} of ${shown(wholeOf(of))}`} />
+  )
 }
