@@ -18,6 +18,9 @@ const LOCK_WAIT = '5s'
 /** Of all missing migrations together, on tables of any size. */
 const LONGEST_MS = 3_600_000
 
+/** By its name as it is: as text it would be read, and folded, as an identifier. */
+const SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())'
+
 /** `where`: the database in words, without a password. Throws a StoreError for a database it cannot use, which is left as it was. */
 export const migrate = async (
   db: Database,
@@ -46,8 +49,9 @@ export const migrate = async (
 
 const NONE: Applied = { names: [], least: 0 }
 
-/** Generated statements name the schema that most have; whose tables are in another one has it first in the search_path. */
-const unbound = (statement: string): string => statement.replaceAll('"public".', '')
+/** Statements that were written for the schema that most have; whose tables are in another one has it first in the search_path. */
+const unbound = (statement: string): string =>
+  statement.replaceAll('"public".', '').replaceAll('current_schema()::regnamespace', SCHEMA)
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS migrations (
@@ -60,7 +64,7 @@ const ADD = `
 const read = async (db: Queries): Promise<Applied | undefined> => {
   const columns = await db.query(
     `SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-     WHERE c.relname = 'migrations' AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+     WHERE c.relname = 'migrations' AND c.relnamespace = ${SCHEMA}
        AND a.attname IN ('position', 'name', 'least') AND NOT a.attisdropped`,
   )
   // Other programs have tables of this name too.
@@ -87,7 +91,7 @@ const requireEmpty = async (tx: Queries, where: string): Promise<void> => {
     throw storeError(`The database ${where} cannot hold every text: make one with ENCODING 'UTF8'.`)
   const tables = await tx.query(
     `SELECT 1 FROM pg_class c
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+     WHERE c.relnamespace = ${SCHEMA} AND c.relkind IN ('r', 'p')
        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e') LIMIT 1`,
   )
   if (tables.length > 0)

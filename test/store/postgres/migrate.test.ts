@@ -115,6 +115,17 @@ describe.skipIf(postgresMissing !== undefined)('migrating PostgreSQL', () => {
     await nodeOn(`${url}?search_path=own`)
   })
 
+  test('whatever that schema is called', async () => {
+    for (const name of ['Team A', 'OWN', "it's", 'a"b', 'ü', 'select']) {
+      const url = await newDatabase('empty')
+      const quoted = `"${name.replaceAll('"', '""')}"`
+      await clientOn(url).query(`CREATE SCHEMA ${quoted}`)
+      const node = await nodeOn(`${url}?search_path=${encodeURIComponent(quoted)}`)
+      await node.keys.issue(newKey(), { kind: 'cli', id: 'test' })
+      expect(await clientOn(url).query(`SELECT count(*) AS n FROM ${quoted}.keys`)).toEqual([{ n: 1 }])
+    }
+  })
+
   test('whose tables they are serves and changes them; another may serve, as far as it is let', async () => {
     const url = await ownDatabase()
     const admin = clientOn(url)
