@@ -238,26 +238,30 @@ const failure = (trouble: Trouble, message: string, cause?: unknown, state?: str
 }
 
 /** The words that a person can act on; what the database said is the cause. */
-const WORDS: Record<Trouble, string> = {
+const WORDS: Record<Exclude<Trouble, 'wrong'>, string> = {
   unknown: 'The connection to the database was lost.',
   'not-done': 'The database cannot be reached: check that it runs and that the URL of the store is right.',
   again: 'The database is busy.',
   'read-only':
     'The database takes no writes: the URL of the store must lead to the primary, where default_transaction_read_only is off.',
   refused: 'The database refused what it was to write.',
-  wrong: 'The database refused a statement.',
 }
 
-const CHECK_URL = 'check the user, the password and the database in the URL of the store.'
+const CHECK_URL = 'check the user, the password, the database and the sslmode in the URL of the store.'
+const MISSING =
+  'its tables are not all there: where the database is a new one, start the node anew, which makes them; else restore a backup.'
 /** What an operator does about what stands in the way of the first statement already, by its state. */
 const THEN: Record<string, string> = {
   '08P01':
-    'a pooler in front of it says so: see its settings, or take what it does not know out of the URL of the store.',
+    'a pooler in front of it says so: have it hand out connections by transactions, and take what it does not know out of the URL of the store.',
   '28000': CHECK_URL,
   '28P01': CHECK_URL,
   '3D000': CHECK_URL,
   '3F000': 'make the first schema of its search_path, and let its user create tables there.',
   '42501': 'make its user the owner of the database, or grant it that.',
+  '42703': MISSING,
+  '42883': MISSING,
+  '42P01': MISSING,
   '42704': 'take it out of the URL of the store.',
   '53100': 'make room on its disk.',
   '53300': 'raise max_connections there, or give each node fewer by ?connections= in the URL of the store.',
@@ -274,9 +278,17 @@ const toError = (cause: unknown): PostgresError | undefined => {
   if (code.includes('CHANNEL_BINDING')) return failure('wrong', NO_BINDING, cause)
   const trouble = state === undefined ? ofConnection(code) : ofState(state)
   const then = state === undefined ? undefined : THEN[state]
-  const words = then === undefined ? WORDS[trouble] : `The database says: ${cause.message}: ${then}`
-  return failure(trouble, words, cause, state)
+  return failure(
+    trouble,
+    then === undefined ? wordsOf(trouble, cause) : `The database says: ${cause.message}: ${then}`,
+    cause,
+    state,
+  )
 }
+
+/** What it says of a statement names no values, which are sent beside it; of a value that it refuses it may. */
+const wordsOf = (trouble: Trouble, { message }: Error): string =>
+  trouble === 'wrong' ? `The database refused a statement: ${message}.` : WORDS[trouble]
 
 const NO_TLS =
   'The database has no TLS: turn it on there, or say sslmode=disable in the URL of the store where the way to it is private.'
