@@ -29,9 +29,12 @@ export type KeyRing = {
   keys: Keys
   /** Revokes a member's keys as part of a change to the member. Call `reload` once that is durable. */
   revokeOwned(ownerId: string, changing: Changing): Promise<void>
-  /** Reads what was changed after a version; 0: all of it, whatever was known. */
-  reload(after: number): Promise<void>
-  /** Reads rows that transactions from this one on have written, of usage too; see figures in versions.ts. */
+  /**
+   * Reads what was changed after a version; 0: all of it, whatever was known. It is known once what it returns is called: a key
+   * that is found has its budgets, which are read in between.
+   */
+  reload(after: number): Promise<() => void>
+  /** Reads rows of known keys that transactions from this one on have written, of usage too; see figures in versions.ts. */
   reloadSince(transaction: string): Promise<void>
 }
 
@@ -97,12 +100,14 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   }
   const revoking = (id: string): Edit => ({ id, action: 'key.revoke', columns: revoked })
 
-  const reload = async (after: number): Promise<void> => {
+  const reload = async (after: number): Promise<() => void> => {
     // Listed as they were made: a database gives rows in an order of its own.
     const changed = orm.select(columns).from(table).where(gt(table.version, after))
     const rows = await changed.orderBy(asc(table.createdAt), byBytes(table.id))
-    if (after === 0) cache.takeAll(rows)
-    else for (const row of rows) cache.take(row)
+    return () => {
+      if (after === 0) cache.takeAll(rows)
+      else for (const row of rows) cache.take(row)
+    }
   }
 
   const keys: Keys = {
@@ -176,7 +181,8 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
     },
     reload,
     async reloadSince(transaction) {
-      for (const row of await orm.select(columns).from(table).where(writtenSince(transaction))) cache.take(row)
+      const written = await orm.select(columns).from(table).where(writtenSince(transaction))
+      for (const row of written) if (cache.get(row.id) !== undefined) cache.take(row)
     },
   }
 }

@@ -78,8 +78,9 @@ const storeOf = async (
     where,
     {
       async changed(after) {
-        await ring.reload(after)
+        const take = await ring.reload(after)
         await ofBudgets.reload(after)
+        take()
       },
       async moved(since) {
         await ring.reloadSince(since)
