@@ -18,12 +18,22 @@ export const usage = (gateway: Gateway) => {
   const app = new Elysia({ name: 'usage' })
   for (const path of pathsOf('/v1/usage')) {
     app
-      .get(path, ({ request }) => guarded(gateway, request, (key) => remaining(gateway, key)))
+      .get(path, ({ request }) =>
+        guarded(gateway, request, async (key) => remaining(gateway, await asItIs(gateway, key))),
+      )
       .get(`${path}/history`, ({ request }) =>
-        guarded(gateway, request, (key) => history(gateway, key, new URL(request.url).searchParams)),
+        guarded(gateway, request, async (key) =>
+          history(gateway, await asItIs(gateway, key), new URL(request.url).searchParams),
+        ),
       )
   }
   return app
+}
+
+/** With what it has used by now, at whichever node. */
+const asItIs = async ({ together, store }: Gateway, key: Key): Promise<Key> => {
+  await together?.catchUp()
+  return store.keys.get(key.id) ?? key
 }
 
 const remaining = (gateway: Gateway, key: Key) => {

@@ -95,6 +95,20 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     never.open()
   })
 
+  test('tell a key what it has used as it is now, whichever of them served it', async () => {
+    const { nodes } = await usual(2)
+    const { secret } = await nodes.newKey({ budget: { tokens: 1_000 } })
+    const told = async (path: string) => {
+      const response = await fetch(`${nodes.at(1).url}${path}`, { headers: { authorization: `Bearer ${secret}` } })
+      return response.json()
+    }
+    for (let served = 1; served <= 4; served++) {
+      await until(async () => (await statusOf(nodes.at(served % 2).ask(secret))) === 200)
+      expect(await told('/v1/usage')).toMatchObject({ tokens_used: 8 * served })
+      expect(await told('/v1/usage/history')).toMatchObject({ key: { budgets: [{ used: 8 * served }] } })
+    }
+  })
+
   test('answer the command line beside them', async () => {
     const { nodes } = await usual(2)
     const { key: secret } = JSON.parse(await nodes.run('keys', 'create', '--label', 'by hand', '--json'))
