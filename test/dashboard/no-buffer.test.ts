@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { WITHOUT_BUFFERS } from '../../src/dashboard/bundle.ts'
 
 const PLAY = join(import.meta.dir, '../../src/dashboard/page/lib/play.ts')
 
@@ -51,7 +52,10 @@ const READS = `
 test('an answer with large events is read whole', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-no-buffer-'))
   try {
-    const { success } = await Bun.build({ entrypoints: [PLAY], target: 'browser', outdir: folder })
+    const { success } = await Bun.build({
+      ...{ entrypoints: [PLAY], outdir: folder },
+      ...{ target: 'browser', plugins: [WITHOUT_BUFFERS] },
+    })
     expect(success).toBe(true)
     await Bun.write(join(folder, 'reads.js'), READS)
     const child = Bun.spawn([process.execPath, join(folder, 'reads.js')], { stdout: 'pipe', stderr: 'inherit' })

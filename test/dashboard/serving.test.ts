@@ -93,6 +93,11 @@ describe('assets', () => {
     expect(total).toBeLessThan(200 * 1024)
   })
 
+  test('hold nothing that stands for the runtime of the server', async () => {
+    const { assets } = await bundlePage()
+    for (const { text } of assets) expect(text).not.toContain('readBigUInt64LE')
+  })
+
   test('hold no code made at run time and no address of another host that is fetched', async () => {
     const { assets } = await bundlePage()
     for (const { text } of assets) {
