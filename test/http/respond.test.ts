@@ -1,8 +1,9 @@
 // Failures as errors of the contract.
 
 import { expect, spyOn, test } from 'bun:test'
+import { GatewayError } from '../../src/errors.ts'
 import { guarded } from '../../src/http/guarded.ts'
-import { toGatewayError } from '../../src/http/respond.ts'
+import { errorResponse, toGatewayError } from '../../src/http/respond.ts'
 import { storeError } from '../../src/store/store.ts'
 import { startGateway } from '../support/gateway.ts'
 import { silentLog } from '../support/silent-log.ts'
@@ -13,6 +14,27 @@ test('a StoreError is service_unavailable, anything else internal_error, and nei
   const unexpected = toGatewayError(new TypeError('x is /secret'))
   expect(unexpected.code).toBe('internal_error')
   for (const { message } of [unwritten, unexpected]) expect(message).not.toContain('secret')
+})
+
+test.each([
+  ['rate_limit_exceeded', undefined, undefined, '1'],
+  ['rate_limit_exceeded', 0, undefined, '1'],
+  ['rate_limit_exceeded', 1_000, undefined, '1'],
+  ['rate_limit_exceeded', 1_001, undefined, '2'],
+  ['service_unavailable', 90_400, undefined, '91'],
+  // What nobody pays for comes to more than a status can say.
+  ['upstream_error', 600_000, 'no-money', '600'],
+  ['upstream_error', 600_000, undefined, null],
+  ['invalid_request', 600_000, undefined, null],
+] as const)('%s that asks for %p ms (%p) says to wait for whole seconds: %p', (code, retryAfterMs, trouble, said) => {
+  const provider = trouble === undefined ? undefined : { trouble }
+  const error = new GatewayError(code, 'x', {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(provider === undefined ? {} : { provider }),
+  })
+  const { headers } = errorResponse(error, 'req_1', 'messages')
+  expect(headers.get('retry-after')).toBe(said)
+  expect(headers.get('x-should-retry')).toBe(!error.retry || trouble !== undefined ? 'false' : null)
 })
 
 test('an unexpected failure of an endpoint that only reads is in the log, as that of any other', async () => {
