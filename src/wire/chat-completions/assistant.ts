@@ -220,7 +220,7 @@ const thoughtPath = (message: JsonObject): string => {
 /** The plain thought of a message or a delta, under any of its names; undefined where it has none. */
 export const reasoningText = (message: JsonObject): string | undefined =>
   filledText(message.reasoning_content) ??
-  filledText(message.reasoning) ??
+  filledText(isObject(message.reasoning) ? (message.reasoning.content ?? message.reasoning.text) : message.reasoning) ??
   filledText(message.reasoning_text) ??
   filledText(message.thinking)
 

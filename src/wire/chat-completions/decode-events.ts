@@ -14,6 +14,7 @@ import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
 import { picturesIn } from '../turns/drawn.ts'
+import { wordOf } from '../turns/ending.ts'
 import { decodeCitations, decodeLogprobs, decodeSources, namesSources, placedIn } from './annotations.ts'
 import {
   callIn,
@@ -284,7 +285,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       complete = false
       if (out.some((event) => 'text' in event && event.text !== '')) summed = false
       // Some servers send one with every chunk: the last counts.
-      if (typeof finishReason === 'string' && finishReason !== '') reason = finishReason
+      if (wordOf(finishReason) !== '') reason = finishReason
       met = stopIn(choice, undo.stop) ?? met
       if (isObject(choice.usage)) readUsage(choice.usage, out)
     }

@@ -5,6 +5,7 @@ import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir
 import { withRefusal } from '../refusal/body.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject, statusIn } from '../refusal/error-object.ts'
 import { providerError } from '../refusal/failure.ts'
+import { isFailure } from '../turns/ending.ts'
 import { OTHERS_WISHES } from './members.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
@@ -49,10 +50,6 @@ const wantsResponses = ({ status, code, message, members: { param } }: ErrorObje
 const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
   status === 400 && code === 'unsupported_parameter' && members.param === 'max_tokens'
 
-/** Finish reasons of answers that failed at the server. Relays put `stop` in their place, and these beside it. */
-const FAILED =
-  /(?:^|_)(?:error|fail(?:ed|ure)?|abort(?:ed)?|cancel(?:l?ed)?|time_?out|interrupted|overloaded|unavailable)$|^insufficient_system_resource$|malformed_function_call/i
-
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
@@ -66,5 +63,3 @@ export const failureIn = (body: JsonObject): GatewayError | undefined => {
 const isBroken = (choice: Json): boolean =>
   isObject(choice) &&
   (isFilled(choice.error) || isFailure(choice.finish_reason) || isFailure(choice.native_finish_reason))
-
-const isFailure = (reason: Json | undefined): boolean => typeof reason === 'string' && FAILED.test(reason)

@@ -4,6 +4,7 @@ import type { FinishReason } from '../../ir/event.ts'
 import { asObject, asObjects, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { isWhole } from '../../ir/whole.ts'
 import type { Edit } from '../../lib/json-splice.ts'
+import { isCut, isFiltered, wordOf } from '../turns/ending.ts'
 import { callsIn } from './assistant.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -13,15 +14,6 @@ type Held = { calls: boolean; refused: boolean }
 /** Whether a frame is the last one's word: some servers write more than one space before it. */
 export const isDone = (data: string): boolean => /^\s*\[DONE\]/.test(data)
 
-/** By what was full, or that something is missing. Some servers cut a model off that repeats itself. */
-const CUT =
-  /^(?:(?:\w+_)?length(?:_\w+)?|max_(?:\w+_)?tokens|(?:\w+_)?tokens?_limit(?:_\w+)?|truncat\w+|incomplete|repetition(?:_truncation)?)$/i
-/** The category may follow. */
-const FILTERED =
-  /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii|error_toxic)/i
-
-export const isFiltered = (reason: Json | undefined): boolean => typeof reason === 'string' && FILTERED.test(reason)
-
 /** The edits of a whole answer that passes, where a call of it breaks off at the cap and it does not say that it was cut. */
 export const cutEdits = (body: JsonObject, cap: number | undefined): Edit[] => {
   const output = decodeUsage(body.usage)?.output
@@ -29,16 +21,14 @@ export const cutEdits = (body: JsonObject, cap: number | undefined): Edit[] => {
   return asObjects(body.choices).flatMap(({ finish_reason: reason, message }, at): Edit[] => {
     const last = callsIn(asObject(message)).at(-1)
     const written = asText(asObject(last?.function).arguments)
-    return CUT.test(asText(reason)) || isWhole(written)
-      ? []
-      : [{ path: ['choices', at, 'finish_reason'], value: '"length"' }]
+    return isCut(reason) || isWhole(written) ? [] : [{ path: ['choices', at, 'finish_reason'], value: '"length"' }]
   })
 }
 
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
-  const value = asText(reason)
-  if (CUT.test(value)) return 'length'
+  const value = wordOf(reason)
+  if (isCut(value)) return 'length'
   if (isFiltered(value)) return 'content-filter'
   if (value === 'model_context_window_exceeded') return 'context-length'
   if (value === 'refusal') return 'refusal'

@@ -1,7 +1,7 @@
 // Whole answers, both ways.
 
 import type { ChatResponse } from '../../ir/event.ts'
-import { asList, asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asObjects, asText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -9,6 +9,7 @@ import type { Ask, Asked, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { isPicture, picturesIn } from '../turns/drawn.ts'
+import { isFiltered } from '../turns/ending.ts'
 import {
   decodeCitations,
   decodeLogprobs,
@@ -23,12 +24,14 @@ import {
   decodeAssistant,
   encodeCall,
   encodeThoughts,
+  idText,
+  inputText,
   partsSaid,
   readsReasoning,
   withThoughtMember,
 } from './assistant.ts'
 import { failureIn } from './error.ts'
-import { decodeFinish, encodeFinish, isFiltered, stopIn, stoppedAt } from './finish.ts'
+import { decodeFinish, encodeFinish, stopIn, stoppedAt } from './finish.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -70,7 +73,7 @@ const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: numbe
   let parts: AssistantPart[]
   try {
     const content = typeof message.content === 'string' ? message.content : partsSaid(message.content)
-    const said: JsonObject = { ...message, content, tool_calls: callsIn(message) }
+    const said: JsonObject = { ...message, content, tool_calls: callsIn(message).filter(saysAnything) }
     if (Array.isArray(content)) said.content = content.filter((part) => !isPicture(part))
     parts = withThoughtMember(decodeAssistant(said, 'choices.0.message', madeId), message)
     const shown = [...picturesIn(asList(content).filter(isPicture)), ...picturesIn(message.images)]
@@ -82,6 +85,12 @@ const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: numbe
   }
   annotate(parts, message, choice, body)
   return parts
+}
+
+/** Some servers list a call of nothing beside a text. */
+const saysAnything = (call: JsonObject): boolean => {
+  const { name, arguments: input } = asObject(call.function)
+  return [idText(call.id), asText(name), inputText(input)].join('') !== '' || isFilled(call.custom)
 }
 
 /** The message of a choice. An answer that was filtered before its first output has none. */

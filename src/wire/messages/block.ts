@@ -42,7 +42,7 @@ export const thoughtBlock = (part: number, raw: JsonObject): Block => {
   let signature = asText(raw.signature)
   return {
     prose: 'thinking',
-    started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking)],
+    started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking ?? raw.text)],
     append: (raw) => {
       if (raw.type === 'thinking_delta') return delta('reasoning-delta', part, raw.thinking)
       // Some servers tell all of it again.

@@ -6,9 +6,10 @@ import { withRefusal } from '../refusal/body.ts'
 import { retryDelay } from '../refusal/delay.ts'
 import { classOfCode, membersOf, messageIn, statusIn } from '../refusal/error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../refusal/failure.ts'
-import { overlong } from '../refusal/overlong.ts'
+import { isSure, overlong } from '../refusal/overlong.ts'
 import { unreadable } from '../refusal/unreadable.ts'
 import { EFFORTS } from '../settings/effort.ts'
+import { isFailure, wordOf } from '../turns/ending.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
 export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)
@@ -35,11 +36,16 @@ const classOf = (status: number, body: unknown): GatewayError => {
   if (effective === 400 || effective === 422)
     return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   // Some servers have types of their own, and tell no status in a stream.
-  const length = effective === 413 || told === undefined ? overlong(message, error) : undefined
-  if (length !== undefined) return providerError('context-length', { provider, ...length })
+  const length = overlong(message, error)
+  if (length !== undefined && (effective === 413 || told === undefined || isSure(length, effective)))
+    return providerError('context-length', { provider, ...length })
   const kind = CLASS_OF_STATUS[effective] ?? 'refused'
   return providerError(kind, { provider, ...(kind === 'overloaded' ? retryDelay(message, error) : {}) })
 }
+
+/** The failure of an answer that ends by its server's own; undefined for any other end. */
+export const failureIn = ({ stop_reason: reason }: JsonObject): GatewayError | undefined =>
+  isFailure(reason) ? decodeError(200, { error: { type: wordOf(reason) } }) : undefined
 
 const STATUS_OF_TYPE: { [type: string]: number } = {
   invalid_request_error: 400,

@@ -5,11 +5,11 @@ import { faultOf, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError, encodeError, failureIn } from './error.ts'
 import { sentCallId } from './names.ts'
 import { outputCap, passEdits } from './pass.ts'
 import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse } from './response.ts'
+import { decodeResponse, encodeResponse, holdsText } from './response.ts'
 import { MessagesRequest } from './schema.ts'
 import { mended } from './stop.ts'
 import { tap } from './tap.ts'
@@ -31,7 +31,8 @@ export const messages: ChatCodec = {
   writtenCallId: sentCallId,
   decodeError,
   encodeError,
-  faultIn: (body) => faultOf(body, 'content', decodeError),
+  faultIn: (body, asked) =>
+    failureIn(body) ?? (asked === undefined && holdsText(body) ? undefined : faultOf(body, 'content', decodeError)),
   readUsage: (body) => usageIn(body, decodeBilled),
   tap,
   answerEdits: (body) => {

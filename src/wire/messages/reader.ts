@@ -11,7 +11,7 @@ import { malformedAnswer } from '../pass.ts'
 import { toolHeard } from '../tools/heard.ts'
 import { countCalls } from '../tools/server-calls.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
-import { decodeError } from './error.ts'
+import { decodeError, failureIn } from './error.ts'
 import { decodeStop } from './stop.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
 
@@ -30,7 +30,7 @@ export class Reader {
   #usage: Usage = {}
   #rawUsage: JsonObject | undefined
   #summed = false
-  #stop: unknown
+  #stop: Json | undefined
   #stopSequence: string | undefined
 
   constructor(undo: Undo) {
@@ -219,6 +219,8 @@ export class Reader {
   #finish(): ChatEvent[] {
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
     for (const block of this.#blocks.values()) out.push(...block.end())
+    const failure = failureIn({ stop_reason: this.#stop ?? null })
+    if (failure !== undefined) return [...out, ...this.fail(failure)]
     this.over = true
     const reason = decodeStop(this.#stop, this.#calls, this.#stopSequence)
     const { serviceTier: tier } = this

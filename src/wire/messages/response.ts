@@ -17,10 +17,13 @@ import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  const isText = body.type === 'message' && typeof body.content === 'string'
-  if (!isText && !Array.isArray(body.content)) throw malformedAnswer()
+  if (!holdsText(body) && !Array.isArray(body.content)) throw malformedAnswer()
   return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
+
+/** A text in the place of blocks: what reads it for another wire can read that. */
+export const holdsText = ({ type, content, error }: JsonObject): boolean =>
+  type === 'message' && typeof content === 'string' && error === undefined
 
 export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
   const nameOf = namesRead(ask.body)

@@ -1,7 +1,8 @@
 // Why the model stopped, in both directions.
 
 import type { FinishReason } from '../../ir/event.ts'
-import type { JsonObject } from '../../ir/json.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
+import { isCut, isFiltered } from '../turns/ending.ts'
 
 const REASONS = new Map<unknown, FinishReason>([
   ['end_turn', 'stop'],
@@ -12,9 +13,6 @@ const REASONS = new Map<unknown, FinishReason>([
   ['pause_turn', 'pause'],
   ['compaction', 'pause'],
   ['model_context_window_exceeded', 'context-length'],
-  // Servers that also speak the chat-completions wire use its values here.
-  ['length', 'length'],
-  ['content_filter', 'content-filter'],
 ])
 
 /**
@@ -33,11 +31,15 @@ export const mended = (
  * `calls`: how many the client must carry out, not counting structured output by tool. They decide between an end and
  * calls, whatever the provider's reason says.
  */
-export const decodeStop = (raw: unknown, calls: number, sequence?: string): FinishReason => {
-  const reason = REASONS.get(mended({ stop_reason: raw, stop_sequence: sequence }) ?? raw) ?? 'stop'
+export const decodeStop = (raw: Json | undefined, calls: number, sequence?: string): FinishReason => {
+  const reason = REASONS.get(mended({ stop_reason: raw, stop_sequence: sequence }) ?? raw) ?? otherStop(raw)
   if (reason === 'tool-calls' && calls === 0) return 'stop'
   return reason === 'stop' && calls > 0 ? 'tool-calls' : reason
 }
+
+/** Servers that also speak other wires use their values here. */
+const otherStop = (raw: Json | undefined): FinishReason =>
+  isCut(raw) ? 'length' : isFiltered(raw) ? 'content-filter' : 'stop'
 
 /** `calls`, `refused`: what the answer holds. Clients act on the reason, so it must agree with that. */
 export const encodeStop = (

@@ -10,7 +10,7 @@ import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { halfCall } from '../tools/half-call.ts'
 import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError, encodeError, failureIn } from './error.ts'
 import { mended } from './stop.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
 
@@ -95,7 +95,11 @@ export const tap = (options: TapOptions): Tap => {
         noted.begun = true
         report(data.usage)
         if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
-        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') noted.complete = true
+        if (isObject(data.delta)) {
+          const failure = failureIn(data.delta)
+          if (failure !== undefined) return noted.failed(failure)
+          noted.complete ||= typeof data.delta.stop_reason === 'string'
+        }
         return writeFrame({ event, data: splice(frame.data, endEdits(data)) })
       case 'message_stop':
         // Clients treat an end without a stop reason as a broken stream, and ask again.

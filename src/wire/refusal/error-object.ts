@@ -5,7 +5,7 @@ import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { retryDelay } from './delay.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
-import { isLengthCode, overlong } from './overlong.ts'
+import { isLengthCode, isSure, type Overlong, overlong } from './overlong.ts'
 import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
@@ -121,10 +121,12 @@ export const membersOf = (body: unknown): JsonObject => {
   const { error, errors, detail } = whole
   if (asList(errors).some(isFault)) return { detail: errors }
   const found = [error, asList(errors)[0], detail].find(isObject)
-  // Relays put the error of the server behind them, whole, into their own.
-  const nested = found === undefined ? undefined : [found.error, found.detail].find(isObject)
-  return nested ?? found ?? badOutcome(whole) ?? whole
+  return (found && (behind(found) ?? found)) ?? badOutcome(whole) ?? whole
 }
+
+/** Relays put the error of the server behind them, whole, into their own, or the answer that it came with. */
+const behind = ({ error, detail, details }: JsonObject): JsonObject | undefined =>
+  [error, detail, asObject(asObject(details).response).error].find(isObject)
 
 /** The outcome of a request that failed, which some servers tell by number with a 200; undefined for a good one. */
 export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | undefined => {
@@ -197,7 +199,7 @@ export const classified = (error: ErrorObject): GatewayError => {
   const unknown = unknownReference(error)
   if (unknown !== undefined) return unknown
   const length = overlong(message, error.members)
-  const kind = classOf(error, length !== undefined)
+  const kind = classOf(error, length)
   switch (kind) {
     case 'context-length':
       return providerError(kind, { provider, ...length })
@@ -222,13 +224,17 @@ export const classOfCode = (code: string, status?: number): FailureClass | undef
   CLASS_OF_CODE.get(code) ??
   (FLAGGED_CODE.test(code) ? 'content-policy' : isLengthCode(code, status) ? 'context-length' : undefined)
 
-const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
+const classOf = (
+  { status, code = '', type = '', members }: ErrorObject,
+  length: Overlong | undefined,
+): FailureClass => {
   const ofType = CLASS_OF_CODE.get(type) ?? (isLengthCode(type, status) ? 'context-length' : undefined)
   const known = classOfCode(code, status) ?? ofType
   if (known !== undefined) return known
   // Compatible servers have no code for these.
   if (isFlagged(members)) return 'content-policy'
-  if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
+  if (length !== undefined && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
+  if (isSure(length, status)) return 'context-length'
   if (status === 413) return 'too-large'
   if (status === 402) return 'out-of-money'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'

@@ -22,6 +22,13 @@ export const overlong = (message: string, members: JsonObject): Overlong | undef
 }
 
 /**
+ * Whether it is one beside the status of a server's own fault, in whose words a fault of its memory may be told, too: nothing but a
+ * prompt has both figures.
+ */
+export const isSure = (length: Overlong | undefined, status: number): boolean =>
+  status === 500 && length?.tokens !== undefined && length.maximum !== undefined
+
+/**
  * Whether a machine code says that a prompt is too long, whichever words it is made of. Beside a status that tells to wait only one
  * of the context does: of tokens and messages there are so many in a time, too.
  */
@@ -105,7 +112,7 @@ const BEHIND =
   /^[\s`'"]*((?:(?:tokens?|of|in|from|for|the|your|text)[\s`'"]+){0,4}(?!exceed)[\w']+(?:[\s`'"]+(?:tokens?|messages)\b)?)/i
 
 const MAXIMUM =
-  /\bmax(?:imum)?\b|\bmax_seq_len\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
+  /\bmax(?:imum)?\b|\bmax_seq_len\b|\bn_ctx\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
 const PROMPT = /\b(?:prompt|prompt_tokens|inputs?|messages?)\b/i
 const ANSWER = /\b(?:output|completion|draft|max_(?:new_|output_|completion_)?tokens)\b/i
 /** A word for the maximum behind the last for the answer. */
@@ -116,7 +123,7 @@ const roleOf = (before: string, after: string, behind: string): Role => {
   if (/(?:^|\s)[<>]=?\s$/.test(before)) return 'maximum'
   if (/\+\s$/.test(before) || /^ > \d+ -/.test(after)) return 'answer'
   if (/^ \+/.test(after)) return 'prompt'
-  if (/^(?: tokens)? >/.test(after)) return 'all'
+  if (/^(?: tokens)?\s?>/.test(after)) return 'all'
   if (LIMITED.test(before)) return 'maximum'
   if (ANSWER.test(behind)) return 'answer'
   if (PROMPT.test(behind)) return 'prompt'

@@ -190,7 +190,14 @@ export const PICTURES: ReadonlySet<Json | undefined> = new Set(['image_url', 'in
 const HINTS = new Set([
   ...CACHE,
   ...REACHES,
-  ...['user', 'safety_identifier', 'client_metadata', 'metadata.user_id', 'messages.*.content.*.image_url.detail'],
+  ...[
+    'stream_options',
+    'user',
+    'safety_identifier',
+    'client_metadata',
+    'metadata.user_id',
+    'messages.*.content.*.image_url.detail',
+  ],
   ...['input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.id', 'input.*.phase', 'input.*.status'],
 ])
 

@@ -4,7 +4,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asText, filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { parseBounded } from '../../lib/json-reader.ts'
@@ -121,7 +121,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
 
   const finish = (response: JsonObject): void => {
     begin(response)
-    items.settle(asList(response.output))
+    items.settle(hasItems ? asList(response.output) : outputOf(response))
     if (over) return
     over = true
     out.push({
@@ -281,6 +281,14 @@ export const ITEM_EVENTS: ReadonlyMap<Json | undefined, ItemEvent> = new Map<Jso
   ['response.custom_tool_call_input.delta', (items, at, event) => items.inputDelta(at, text(event.delta))],
   ['response.custom_tool_call_input.done', (items, at, event) => items.inputDone(at, text(event.input))],
 ])
+
+/** Some servers leave the list empty, and have nothing but the text that clients make of it. */
+const outputOf = ({ output, output_text: text }: JsonObject): Json[] => {
+  const items = asList(output)
+  return items.length > 0 || filledText(text) === undefined
+    ? items
+    : [{ type: 'message', role: 'assistant', content: text }]
+}
 
 const reasonOf = (response: JsonObject, calls: boolean, refused: boolean): FinishReason => {
   const why = isObject(response.incomplete_details) ? response.incomplete_details.reason : undefined

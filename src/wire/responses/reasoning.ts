@@ -59,8 +59,11 @@ export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
 
 const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])
 
+/** Some servers have a text in the place of parts. */
 const texts = (value: Json | undefined): string[] =>
-  asObjects(value).flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+  asObjects(typeof value === 'string' ? [{ text: value }] : value).flatMap(({ text }) =>
+    typeof text === 'string' ? [text] : [],
+  )
 
 const sameAs = (value: Json, expected: string[]): boolean => {
   const found = texts(value)

@@ -21,13 +21,14 @@ const imageUsage = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
 }
 
 const classesOf = (raw: JsonObject): Usage => {
-  const inPrompt = asObject(raw.input_tokens_details)
-  const inOutput = asObject(raw.output_tokens_details)
+  // A few servers of this wire tell them under another wire's names.
+  const inPrompt = asObject(raw.input_tokens_details ?? raw.prompt_tokens_details)
+  const inOutput = asObject(raw.output_tokens_details ?? raw.completion_tokens_details)
   const usage = disjoint({
-    prompt: count(raw.input_tokens),
+    prompt: count(raw.input_tokens) ?? count(raw.prompt_tokens),
     cacheRead: count(inPrompt.cached_tokens),
     cacheWrite: count(inPrompt.cache_write_tokens),
-    output: count(raw.output_tokens),
+    output: count(raw.output_tokens) ?? count(raw.completion_tokens),
     reasoning: count(inOutput.reasoning_tokens),
     total: count(raw.total_tokens),
   })

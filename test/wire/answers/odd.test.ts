@@ -504,10 +504,16 @@ describe('a call', () => {
 
   test('is none where its entry says nothing at all', () => {
     const rows = [says({ content: 'a' }), calls({ index: 0 }), stops('stop'), DONE]
+    const message = { content: 'a', tool_calls: [{ id: '', type: 'function', function: { name: '', arguments: '' } }] }
+    const choice = { index: 0, message, finish_reason: 'stop' }
     for (const client of others('chat-completions')) {
       const { tap, text } = told(client, 'chat-completions', rows)
       expect(tap.state).toBe('done')
-      expect(VENDORS[client].told(GATHER[client](framesOf(text))).calls).toEqual([])
+      for (const answer of [
+        GATHER[client](framesOf(text)),
+        whole(client, 'chat-completions', { id: 'chatcmpl-1', choices: [choice] }),
+      ])
+        expect(VENDORS[client].told(answer).calls).toEqual([])
     }
   })
 
@@ -836,6 +842,7 @@ describe('content in another form than the wire’s says the same, whole and as 
   test.each<[string, JsonObject, { said?: string; refused?: string; thought?: string; calls?: string[] }]>([
     ['one part', { content: { type: 'text', text: 'so' } }, { said: 'so' }],
     ['parts in the responses wire’s words', { content: [{ type: 'output_text', text: 'so' }] }, { said: 'so' }],
+    ['a thought as an object', { reasoning: { content: 'hm' }, content: 'so' }, { said: 'so', thought: 'hm' }],
     ['texts without a type, and bare ones', { content: ['s', { text: 'o' }] }, { said: 'so' }],
     ['a refusal among the parts', { content: [{ type: 'refusal', refusal: 'no' }] }, { refused: 'no' }],
     [

@@ -242,6 +242,9 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'request (9001 tokens) exceeds the available context size (8192 tokens)',
     "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
     'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
+    'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9001>= n_ctx: 8192). Try to load the model with a larger context length, or provide a shorter input.',
+    'Requested tokens (9001) exceed context window of 8192',
+    'rpc error: code = Internal desc = request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it',
   ]
   const SAID = [
     "You passed 99001 input characters and requested 9 output tokens. However, the model's context length is only 8192 tokens.",
@@ -288,6 +291,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       { detail: { error: message } },
       { detail: { type: 'error', error: { type: 'invalid_request_error', message } } },
       { error: { error: { message, code: 400 } } },
+      { error: { message: 'a request failed', code: 400, details: { response: { error: { code: 400, message } } } } },
       { error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'x' } } },
     ]
     for (const body of bodies) {
@@ -295,8 +299,11 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
         const { code, message: said } = codec.decodeError(status, body)
         expect([code, said]).toEqual(['context_length_exceeded', due])
       }
-      for (const status of [401, 429, 500, 503])
+      for (const status of [401, 429, 503])
         expect(codec.decodeError(status, body).code).not.toBe('context_length_exceeded')
+      // A fault of the server's own may be told in such words, but not with a prompt's figures.
+      const ofServer = codec.decodeError(500, body)
+      expect(ofServer.code).toBe(due.includes('9001') ? 'context_length_exceeded' : 'upstream_error')
     }
   })
 

@@ -1,0 +1,147 @@
+// Ends, figures and texts in other words or places than their wire's: what an answer says to clients of other wires.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
+import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { translateResponse, translateStream } from '../../../src/relay/translate.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { framesOf } from '../../support/frames.ts'
+import { GATHER } from './gather.ts'
+import type { Told } from './told.ts'
+import { askFor, VENDORS } from './vendors.ts'
+
+const others = (vendor: ChatWire): ChatWire[] => CHAT_WIRES.filter((wire) => wire !== vendor)
+const framed = (rows: (JsonObject | string)[]) =>
+  framesOf(rows.map((row) => `data: ${typeof row === 'string' ? row : JSON.stringify(row)}\n\n`).join(''))
+
+const streamed = (client: ChatWire, vendor: ChatWire, rows: (JsonObject | string)[]) => {
+  const [to, from] = [CHAT_CODECS[client], CHAT_CODECS[vendor]]
+  const tap = translateStream({ client: to, provider: from, ask: askFor(client, true), undo: {} })
+  const text = framed(rows).map((frame) => tap.see(frame))
+  return { tap, text: text.join('') }
+}
+const whole = (client: ChatWire, vendor: ChatWire, body: JsonObject): JsonObject => {
+  const [to, from] = [CHAT_CODECS[client], CHAT_CODECS[vendor]]
+  return translateResponse(body, { client: to, provider: from, ask: askFor(client, false), undo: {} })
+}
+const codeOf = (act: () => unknown): string => {
+  try {
+    act()
+    return 'none'
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code
+    throw error
+  }
+}
+
+const ANSWERS: Record<
+  'chat-completions' | 'messages',
+  (reason: Json) => { rows: (JsonObject | string)[]; body: JsonObject }
+> = {
+  'chat-completions': (reason) => ({
+    rows: [
+      { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] },
+      { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+      '[DONE]',
+    ],
+    body: { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message: { content: 'a' }, finish_reason: reason }] },
+  }),
+  messages: (reason) => ({
+    rows: [
+      { type: 'message_start', message: { id: 'msg_1', content: [], usage: { input_tokens: 5, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 9 } },
+      { type: 'message_stop' },
+    ],
+    body: { id: 'msg_1', type: 'message', content: [{ type: 'text', text: 'a' }], stop_reason: reason },
+  }),
+}
+const CUT: Record<ChatWire, string> = {
+  'chat-completions': '"finish_reason":"length"',
+  responses: '"reason":"max_output_tokens"',
+  messages: '"stop_reason":"max_tokens"',
+}
+
+describe('an end in other words than the wire’s', () => {
+  test.each<['chat-completions' | 'messages', Json]>([
+    ['chat-completions', { type: 'length', length: 9 }],
+    ['messages', 'length'],
+    ['messages', 'MAX_TOKENS'],
+    ['messages', 'max_output_tokens'],
+    ['messages', 'token_limit_reached'],
+  ])('at the cap is one, on %s: %p', (vendor, reason) => {
+    const { rows, body } = ANSWERS[vendor](reason)
+    for (const client of others(vendor)) {
+      expect(streamed(client, vendor, rows).text).toContain(CUT[client])
+      expect(JSON.stringify(whole(client, vendor, body))).toContain(CUT[client])
+    }
+  })
+
+  test.each<['chat-completions' | 'messages', Json]>([
+    ['chat-completions', { type: 'abort', message: 'vendor-secret' }],
+    ['messages', 'error'],
+    ['messages', 'abort'],
+    ['messages', 'timeout'],
+    ['messages', 'engine_overloaded'],
+  ])('by the server’s own fault is a failure, on %s: %p', (vendor, reason) => {
+    const { rows, body } = ANSWERS[vendor](reason)
+    for (const client of others(vendor)) {
+      const { tap, text } = streamed(client, vendor, rows)
+      expect([tap.state, text.includes('vendor-secret')]).toEqual(['failed', false])
+      expect(codeOf(() => whole(client, vendor, body))).not.toBe('none')
+    }
+    const passed = CHAT_CODECS[vendor].tap({ model: 'm', includeUsage: true, now: 0 })
+    for (const frame of framed(rows)) passed.see(frame)
+    expect(passed.state).toBe('failed')
+    expect(CHAT_CODECS[vendor].faultIn(body, {})).toBeInstanceOf(GatewayError)
+  })
+})
+
+const response = (members: JsonObject): JsonObject => ({
+  ...{ id: 'resp_1', object: 'response', created_at: 5, model: 'up', status: 'completed', output: [] },
+  ...members,
+})
+
+describe('what is told under another name', () => {
+  test.each<[string, ChatWire, JsonObject, Partial<Told>]>([
+    [
+      'figures in another wire’s names',
+      'responses',
+      response({ output_text: 'so', usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 } }),
+      { usage: { input: 9, read: 0, written: 0, output: 4 } },
+    ],
+    [
+      'a text beside an empty list of items',
+      'responses',
+      response({ output_text: 'so' }),
+      { said: [{ kind: 'text', text: 'so' }] },
+    ],
+    [
+      'a thought that is a text',
+      'responses',
+      response({ output: [{ type: 'reasoning', id: 'rs_1', summary: null, content: 'hm' }] }),
+      { thought: 'hm' },
+    ],
+    [
+      'a thought under the name of a text',
+      'messages',
+      { id: 'msg_1', type: 'message', content: [{ type: 'thinking', text: 'hm' }], stop_reason: 'end_turn' },
+      { thought: 'hm' },
+    ],
+  ])('is that: %s', (_, vendor, body, due) => {
+    for (const client of others(vendor))
+      expect(VENDORS[client].told(whole(client, vendor, JSON.parse(JSON.stringify(body))))).toMatchObject(due)
+  })
+
+  test('is told once, where it was streamed before', () => {
+    const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'so' }
+    const rows = [delta, { type: 'response.completed', response: response({ output_text: 'so' }) }]
+    for (const client of others('responses'))
+      expect(VENDORS[client].told(GATHER[client](framesOf(streamed(client, 'responses', rows).text))).said).toEqual([
+        { kind: 'text', text: 'so' },
+      ])
+  })
+})
