@@ -39,10 +39,9 @@ export function* encodeTurns(
   const pairs = pair(request.turns)
   // Where the conversation continues one that the provider keeps, a call or its result may be in that.
   const partial = out.own && request.opaque.some(({ name, essential }) => essential && name !== 'tool_choice')
-  const needsPhases =
-    !out.own &&
-    out.quirks.noReasoning !== true &&
-    request.turns.some((turn) => turn.role === 'assistant' && turn.parts.some(isSealed))
+  const mayLabel = !out.own && out.quirks.noReasoning !== true
+  // From the first thought on, as the model that labels has made it: what has gone out without labels stays as it is cached.
+  let needsPhases = false
   let run: JsonObject[] = []
   let calls: ToolCallPart[] = []
 
@@ -69,6 +68,7 @@ export function* encodeTurns(
   const instructions = instructionsOf(request.turns[0])
   const write = (turn: Turn, at: number): void => {
     if (turn.role === 'assistant') {
+      needsPhases ||= mayLabel && turn.parts.some(isSealed)
       run.push(...assistantItems(turn, at, input.length + run.length, out))
       calls.push(...turn.parts.filter((part) => part.type === 'tool-call'))
       return

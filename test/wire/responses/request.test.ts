@@ -623,11 +623,21 @@ describe('sending for clients of other wires', () => {
       [
         'text before a call, in a turn without a thought',
         [
+          { role: 'assistant', parts: [thought, text('I ask.'), call('a')] },
+          { role: 'user', parts: [result('a', 'sunny')] },
+          { role: 'assistant', parts: [text('I look.'), call('b')] },
+          { role: 'user', parts: [result('b', 'sunny')] },
+        ],
+        ['commentary', 'commentary'],
+      ],
+      [
+        'text before the first thought, which has been sent without a phase and is cached',
+        [
           { role: 'assistant', parts: [text('I look.'), call('a')] },
           { role: 'user', parts: [result('a', 'sunny')] },
           { role: 'assistant', parts: [thought, text('It is sunny.')] },
         ],
-        ['commentary', 'final_answer'],
+        [undefined, 'final_answer'],
       ],
       [
         'text whose call is in a turn of its own',
