@@ -3,6 +3,7 @@
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
+import type { Target } from '../codec.ts'
 import { memberName } from '../refusal/member-names.ts'
 import type { ThoughtMember } from '../seal.ts'
 import { type PathOf, pathsOf } from '../turns/client-path.ts'
@@ -11,6 +12,8 @@ import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {
   origin: ChatWire
+  /** Whether the client's own form of this wire is kept; false for another wire's request, and for one that is written anew. */
+  isOwn: boolean
   quirks: Quirks
   names: ToolNames
   /** Whether instructions that begin the conversation become one message: many models' templates refuse a second, or drop it. */
@@ -29,15 +32,17 @@ export type Outgoing = {
   nameOf(member: string): string
 }
 
-export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
+export const outgoing = (request: ChatRequest, { quirks, anew }: Pick<Target, 'quirks' | 'anew'>): Outgoing => {
+  const isOwn = request.origin === 'chat-completions' && anew !== true
   const dropped = new Set<string>()
   const takesThoughts = (name: ThoughtMember): boolean =>
     quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true
   return {
     origin: request.origin,
+    isOwn,
     quirks,
     names: toolNames(request),
-    oneSystem: request.origin !== 'chat-completions' || quirks.noMidSystem === true,
+    oneSystem: !isOwn || quirks.noMidSystem === true,
     takesThoughts,
     needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),
     callId: (id) => sentCallId(id, quirks),

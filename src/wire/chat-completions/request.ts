@@ -211,7 +211,7 @@ export function* encodeInSteps(original: ChatRequest, target: Target): Steps<Enc
   const request = withSaid(withToolsFor(original, 'chat-completions'), 'chat-completions', target.blind)
   yield
   const { quirks } = target
-  const out = outgoing(request, quirks)
+  const out = outgoing(request, target)
   const { undo } = out.names
   if (quirks.noDone) undo.noDone = true
   const messages = yield* encodeConversation(request, out)

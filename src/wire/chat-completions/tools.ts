@@ -178,11 +178,10 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       return [{ type: 'custom', custom: head }]
     }
     if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
-    if (tool.schema !== undefined) {
-      const drop = (member: string): void => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)
-      const schema = out.origin === 'chat-completions' ? tool.schema : rooted(tool.schema, drop)
-      head.parameters = withinGrammar(schema, out.quirks)
-    }
+    const drop = (member: string): void => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)
+    // Some servers want the arguments of a tool that takes none, too.
+    const schema = out.isOwn ? tool.schema : rooted(tool.schema, drop)
+    if (schema !== undefined) head.parameters = withinGrammar(schema, out.quirks)
     const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
     if (lax) out.drop(`${path}.strict`)
     else if (tool.strict !== undefined) head.strict = tool.strict
@@ -190,7 +189,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
   })
 
 /** As `objectRoot`, with properties and with patterns that are read: the vendor refuses parameters otherwise. */
-export const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {
+export const rooted = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   const root = withReadablePatterns(objectRoot(schema, drop))
   return isObject(root.properties) ? root : { ...root, properties: {} }
 }

@@ -1,7 +1,7 @@
 // Encodes turns as input items, as the provider requires: every call has its result right after the model's items, no
 // result is without its call, and no thought comes last among the model's items.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { type JsonObject, parseObject } from '../../ir/json.ts'
 import type {
   AssistantPart,
   ContentPart,
@@ -14,7 +14,7 @@ import type {
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
-import { isEmptyInput } from '../tools/call-input.ts'
+import { callInput, isEmptyInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
 import { waitingCalls } from '../tools/waiting-calls.ts'
 import { dropMark } from '../turns/breakpoint.ts'
@@ -241,7 +241,7 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   turn.parts.forEach((part, number) => {
     if (part.type === 'text' || part.type === 'refusal') {
       if (part.type === 'text') dropMark(part, placeOf(part, out.pathOf(at, number)), out)
-      if (part.text !== '' || out.own) texts.push(part)
+      if (part.text !== '' || out.verbatim) texts.push(part)
       return
     }
     close()
@@ -303,6 +303,12 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
   return withTakenId(
     custom
       ? { type: 'custom_tool_call', ...call, input: part.input, ...namespace }
-      : { type: 'function_call', ...call, arguments: isEmptyInput(part.input) ? '{}' : part.input, ...namespace },
+      : { type: 'function_call', ...call, arguments: argumentsOf(part, out), ...namespace },
   )
+}
+
+/** Some servers parse those of past calls, and refuse a conversation where the model broke off. */
+const argumentsOf = ({ input }: ToolCallPart, { own, verbatim }: Outgoing): string => {
+  if (isEmptyInput(input)) return '{}'
+  return own === verbatim || parseObject(input) !== undefined ? input : JSON.stringify(callInput('function', input))
 }

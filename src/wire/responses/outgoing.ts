@@ -3,6 +3,7 @@
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
+import type { Target } from '../codec.ts'
 import { memberName } from '../refusal/member-names.ts'
 import { type PathOf, pathsOf } from '../turns/client-path.ts'
 import { type ToolNames, toolNames } from './names.ts'
@@ -11,6 +12,8 @@ export type Outgoing = {
   origin: ChatWire
   /** The client speaks this wire: members it left out are left to the provider's defaults. */
   own: boolean
+  /** Besides, what it has written of the conversation and its tools was not refused for its form. */
+  verbatim: boolean
   quirks: Quirks
   names: ToolNames
   dropped: Set<string>
@@ -21,12 +24,13 @@ export type Outgoing = {
   nameOf(member: string): string
 }
 
-export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
+export const outgoing = (request: ChatRequest, { quirks, anew }: Pick<Target, 'quirks' | 'anew'>): Outgoing => {
   const dropped = new Set<string>()
   const { origin } = request
   return {
     origin,
     own: origin === 'responses',
+    verbatim: origin === 'responses' && anew !== true,
     quirks,
     names: toolNames(request),
     dropped,

@@ -175,7 +175,7 @@ export function* encodeInSteps(original: ChatRequest, target: Target): Steps<Enc
   const listed = noCustomTools ? withFunctionsOnly(original) : withToolsFor(original, 'responses')
   const request = withSaid(listed, 'responses', target.blind)
   yield
-  const out = outgoing(request, target.quirks)
+  const out = outgoing(request, target)
   const { instructions, input } = yield* encodeTurns(request, out)
   const inWords =
     out.quirks.structuredOutputByTool === true && request.output !== undefined && isFormless(request.output)

@@ -160,7 +160,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
 }
 
 const encodeParameters = ({ schema }: FunctionTool, path: string, out: Outgoing): JsonObject | null => {
-  if (out.own) return schema === undefined ? null : encodeSchema(schema)
+  if (out.verbatim) return schema === undefined ? null : encodeSchema(schema)
   const root = objectRoot(schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))
   return encodeSchema(withReadablePatterns(root))
 }

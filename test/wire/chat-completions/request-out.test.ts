@@ -229,7 +229,7 @@ describe('a request of another wire', () => {
     })
   })
 
-  test('parameters without a type get the type object, and a tool without parameters stays so', () => {
+  test('parameters without a type get the type object, and a tool without parameters gets that it takes none', () => {
     const { body } = encode(
       foreign({
         tools: [
@@ -240,7 +240,10 @@ describe('a request of another wire', () => {
     )
     expect(body.tools).toEqual([
       { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
-      { type: 'function', function: { name: 'g' } },
+      {
+        type: 'function',
+        function: { name: 'g', parameters: { type: 'object', properties: {}, additionalProperties: false } },
+      },
     ])
   })
 
@@ -488,11 +491,12 @@ describe('quirks', () => {
 
   test('structured output needs no tool where the answer has to be a call', () => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
-    const tools = [{ type: 'function' as const, name: 'f' }]
+    const parameters = { type: 'object', properties: {} }
+    const tools = [{ type: 'function' as const, name: 'f', schema: parameters }]
     const request = foreign({ output, tools, toolChoice: { type: 'required' } })
     const { body, undo } = encode(request, { structuredOutputByTool: true })
     expect([body.tools, body.tool_choice, changes(undo)]).toEqual([
-      [{ type: 'function', function: { name: 'f' } }],
+      [{ type: 'function', function: { name: 'f', parameters } }],
       'required',
       {},
     ])
