@@ -141,6 +141,13 @@ const ASKED = {
   'model first': (wire) => talk(wire, said('Hello.'), said('Well?')),
   blank: (wire) => talk(wire, { role: 'user', content: [{ type: 'text', text: ' ' }] }),
   'blank of the model': (wire) => talk(wire, hi, said(''), hi),
+  'empty reply': (wire) => talk(wire, hi, said(''), hi),
+  'tool of no arguments': (wire) => ({
+    tools: [
+      wire === 'responses' ? { type: 'function', name: 'look' } : { type: 'function', function: { name: 'look' } },
+    ],
+  }),
+  'no user': (wire) => talk(wire, { role: 'system', content: 'Be brief.' }),
   'blank system': () => ({ system: [{ type: 'text', text: '' }] }),
   penalties: () => ({ frequency_penalty: 0.5, presence_penalty: 0.5 }),
   stop: (wire) => (wire === 'messages' ? { stop_sequences: ['END'] } : { stop: ['END'] }),
@@ -237,6 +244,9 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
       const written = asText(asObject(call.function).arguments)
       return written !== '' && parseObject(written) === undefined
     }),
+  'empty reply': (sent) => turnsOf(sent).some(({ role, content }) => role === 'assistant' && content === ''),
+  'tool of no arguments': ({ tools }) =>
+    asObjects(tools).some((tool) => !isObject(asObject(tool.function ?? tool).parameters)),
   thoughtless: (sent) => turnsOf(sent).some((turn) => turn.tool_calls !== undefined && !turn.reasoning_content),
   streams: ({ stream }) => stream === true,
   whole: ({ stream }) => stream !== true,

@@ -9,6 +9,7 @@ import { PATHS } from '../support/paths.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { NEW_WORDS, ROWS, type Row } from './refusal-words.ts'
 import { askedOn, isCarried } from './refusal-words-asked.ts'
+import { PLAIN } from './refusal-words-plain.ts'
 
 const MODEL = 'vendorB-5.5'
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -102,7 +103,7 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
     : `${told.code} ${trouble ?? ''}`
 }
 
-const named = [...ROWS, ...NEW_WORDS].map((row) => {
+const named = [...ROWS, ...NEW_WORDS, ...PLAIN].map((row) => {
   const [server, way, asked, status, error] = row
   return [
     `${server} (${wiresOf(way).reverse().join(' → ')}, ${asked}): ${status} ${JSON.stringify(error).slice(0, 160)}`,

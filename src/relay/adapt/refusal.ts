@@ -10,8 +10,9 @@ import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
-import { deniesIn, isClients, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
-import { settingsIn } from '../../wire/refusal/settings.ts'
+import { isClients } from '../../wire/refusal/quoted.ts'
+import { deniesIn, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { plainerIn, settingsIn } from '../../wire/refusal/settings.ts'
 import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
@@ -99,7 +100,7 @@ const withNames = async (
   /** Of a refusal that names nothing, nobody is told that it is about these. */
   const unnamed = (sent: JsonObject): Refused => {
     const { remedy, named } = settingsIn(wire, sent, false) ?? {}
-    return remedy === undefined || named === undefined ? {} : { remedy, named }
+    return remedy === undefined || named === undefined ? plainerIn(wire, sent) : { remedy, named }
   }
   const mayBeSettings = isPlain && error.code === 'upstream_error' && error.remedy === undefined
   const refused = await relay.turns(sent.length, () => {

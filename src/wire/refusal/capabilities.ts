@@ -3,9 +3,10 @@
 // asked otherwise. No row is a server's sentence.
 
 import type { Remedy } from '../../errors.ts'
-import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
+import { FORMS, fileIn, rootAlternativesIn, schemasIn, shapelessIn, thoughtlessIn } from './holders.ts'
 import type { Span } from './kinds.ts'
 import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
@@ -63,7 +64,6 @@ const setting = (called: RegExp, ...paths: string[]): Capability => ({
   },
 })
 
-const FORMS = ['response_format', 'text.format', 'output_config.format', 'output_format']
 const formIn = (sent: JsonObject): Place | undefined => {
   const place = first(sent, ...FORMS)
   return place !== undefined && asObject(valueAt(sent, place)).type !== 'text' ? place : undefined
@@ -87,7 +87,7 @@ export const isBesideTools = (sent: JsonObject, said: string): boolean =>
 
 /** The disorders that a sentence may be about, the likeliest first. */
 const ABOUT: [RegExp, readonly Disorder[]][] = [
-  [/\blast\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
+  [/\blast\b|\bfinal\b|\btrailing\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
   [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
   [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
   [/\btools?\b|\bfunction\b|\btool_(?:call|use|result)/i, ['stray', 'open', 'after-tool', 'begins']],
@@ -121,7 +121,7 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   const found = disordersIn(wire, sent)
   const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
   const kind = kinds.find((one) => found.has(one))
-  if (kind === undefined) return undefined
+  if (kind === undefined) return at(roleIn(sent, said), { advice: 'The model has no turns of this role.' })
   if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
   if (kind === 'system' && wire === 'messages') return at(found.get(kind), NO_SYSTEM_WITHIN)
   const isOrder = wire === 'chat-completions' || PAIRED.has(kind)
@@ -130,6 +130,14 @@ const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
     ...(remedy && { remedy }),
     advice: 'Let the speakers take turns, and answer each call.',
   })
+}
+
+/** The first turn of a role that a sentence names as one. */
+const roleIn = (sent: JsonObject, said: string): Place | undefined => {
+  const [, role] = /\broles?\b.{0,20}['"`](tool|function|assistant)['"`]/i.exec(said) ?? []
+  return role === undefined
+    ? undefined
+    : placesOf(sent, 'messages.*.role').find((place) => valueAt(sent, place) === role.toLowerCase())
 }
 
 /** What every server takes. */
@@ -145,19 +153,6 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
 
-const thoughtlessIn = (sent: JsonObject): Place | undefined =>
-  placesOf(sent, 'messages.*').find((place) => {
-    const { role, reasoning_content: thought } = asObject(valueAt(sent, place))
-    return role === 'assistant' && (thought === undefined || thought === null || thought === '')
-  })
-
-/** Of a part that holds one, on any wire. */
-const FILES = new Set<Json | undefined>(['file', 'input_file', 'document'])
-const fileIn = (sent: JsonObject): Place | undefined =>
-  ['messages.*.content.*', 'input.*.content.*']
-    .flatMap((path) => placesOf(sent, path))
-    .find((place) => FILES.has(asObject(valueAt(sent, place)).type))
-
 const NO_STREAM =
   /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
 /** A sentence of another language, which has no word for a stream that broke. */
@@ -169,6 +164,10 @@ const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b|流式|串流|ストリーム
 
 /** What a server has sealed of its thoughts, or signed, as a turn of the conversation holds it. */
 const SEALED = ['reasoning_details', 'thinking_blocks', 'thinking'].map((name) => `messages.*.${name}`)
+
+/** As servers call what asks for thought, apart from the thought itself. */
+const NAMES_THINKING =
+  /\b(?:enable_thinking|thinking[_.](?!blocks?\b)\w+|reasoning[_.](?!content\b|details\b|text\b)\w+)/i
 
 const CAPABILITIES: Capability[] = [
   {
@@ -260,15 +259,21 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
-      /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:token|character)/i,
+      /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:\w+ )?(?:token|character|element|part|block)/i,
     unless: ANY,
     asked: ({ wire, sent }) => at(blankIn(wire, sent), { remedy: 'anew', advice: NO_TEXT }),
+  },
+  {
+    // Of a tool that takes none, whose arguments need not be told.
+    called: /\bparameters\b|\b(?:input_?)?schema\b/i,
+    unless: /\bmissing\b|\brequired?\b|\bempty\b|\bmust\b|\bneeds?\b/i,
+    asked: ({ sent }) => at(shapelessIn(sent), { remedy: 'anew', advice: 'Give each tool its parameters.' }),
   },
   {
     // By whom none was asked for.
     called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
     unless:
-      /\b(?:mandatory|required)\b|\b(?:cannot|can[’']t|not) be (?:disabled|(?:turned|switched) off)\b|\bmust be enabled\b/i,
+      /\b(?:mandatory|required|only|always)\b|\b(?:cannot|can[’']t|not) be (?:disabled|(?:turned|switched) off)\b|\bmust be enabled\b/i,
     asked: ({ wire, sent }) =>
       at(
         ['reasoning_effort', 'reasoning.effort', 'thinking.type', 'enable_thinking']
@@ -280,10 +285,7 @@ const CAPABILITIES: Capability[] = [
   {
     called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
     unless: /\bnot (?:supported|enabled|available|allowed)\b|n[o’']t support\b|\bnot support\b|\bunsupported\b/i,
-    asked: ({ sent }) =>
-      at(first(sent, 'reasoning_effort', 'reasoning', 'thinking', 'output_config.effort', 'think'), {
-        remedy: 'no-thinking',
-      }),
+    asked: ({ sent }) => at(first(sent, ...THOUGHTS), { remedy: 'no-thinking' }),
   },
   {
     called: MENTIONS_FORM,
@@ -337,6 +339,12 @@ const CAPABILITIES: Capability[] = [
         : undefined,
   },
   {
+    // By a name that the request has not, as a setting of its own has become the server's.
+    called: NAMES_THINKING,
+    unless: ANY,
+    asked: ({ sent }) => at(first(sent, ...THOUGHTS), { remedy: 'no-thinking' }),
+  },
+  {
     called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b|\\bschemas?\\b`, 'i'),
     asked: ({ wire, sent }) => {
       const tools = toolsIn(sent)
@@ -368,20 +376,10 @@ const CAPABILITIES: Capability[] = [
 ]
 
 const OFF = new Set<Json | undefined>(['none', 'disabled', false])
+/** Where a request asks for thought. */
+const THOUGHTS = ['reasoning_effort', 'reasoning', 'thinking', 'output_config.effort', 'think']
 /** Which every model has that thinks. */
 const THINKING = ['low', 'medium', 'high'] as const
 
 /** A grammar that could not be made may be told of without a word that says no. */
 const UNCOMPILED = /\bgrammar\b|\bunimplemented\b|\btoo (?:many|complex|large|deep)/i
-
-const SCHEMAS = [
-  ...['tools.*.function.parameters', 'tools.*.parameters', 'tools.*.input_schema', 'functions.*.parameters'],
-  ...['response_format.json_schema.schema', ...FORMS.map((path) => `${path}.schema`)],
-]
-/** The first tool whose arguments are one of several objects. */
-const rootAlternativesIn = (sent: JsonObject): Place | undefined =>
-  placesOf(sent, 'tools.*.input_schema').find((place) =>
-    ['oneOf', 'anyOf', 'allOf'].some((name) => asObject(valueAt(sent, place))[name] !== undefined),
-  )
-const schemasIn = (sent: JsonObject): JsonObject[] =>
-  SCHEMAS.flatMap((path) => placesOf(sent, path).map((place) => valueAt(sent, place))).filter(isObject)

@@ -160,13 +160,17 @@ const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
       const isSure = isNamed(word, rest, from + index) || isMarked(word, line, index)
       const isPlain = !isSure && word.length > 1 && Object.hasOwn(sent, word) && !plain.has(word)
       if (!isSure && !(isPlain && (!isOurs || standsForItself(word, line, index)))) continue
-      const found = isSure ? (isName(word) ? 'name' : 'word') : 'plain'
+      const isMember = isName(word) || (word !== 'input' && CALLED_ONE.test(line.slice(index + word.length)))
+      const found = isSure ? (isMember ? 'name' : 'word') : 'plain'
       words.push(named(found, from + index, word.length, [word]))
       if (isPlain) plain.add(word)
     }
   }
   return [...paths, ...quoted, ...words].filter(({ steps }) => steps.length > 0)
 }
+
+/** What follows a name that is one. */
+const CALLED_ONE = /^ (?:parameter|argument|field|property|option)\b/
 
 /** Characters on either side by which a name is told from one in a text that the client sent. */
 const AROUND = 12
@@ -212,7 +216,7 @@ const isNamed = (word: string, text: string, at: number): boolean => {
   if (isName(word)) return true
   const before = text.slice(Math.max(0, at - 40), at)
   const after = text.slice(at + word.length, at + word.length + 40)
-  if (/^ (?:parameter|argument|field|property|option)\b/.test(after)) return true
+  if (CALLED_ONE.test(after)) return true
   return /(?:parameter|argument|field|property|member|option|attribute|setting|input|key|keyword|name|supplied|invalid|unsupported|unknown|unrecogni[sz]ed|unexpected|for|model)(?:\(s\)|s)?:? ?\(?$/i.test(
     before,
   )

@@ -9,11 +9,12 @@ import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../settings/effort.ts'
 import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT } from './capabilities.ts'
 import { isValue } from './echoes.ts'
-import type { Span } from './kinds.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
-import { hasMislabelled, holdsPicture, isInPicture, showsPicture } from './oddities.ts'
-import { CAPS, isHeld, PICTURES, WISHES, type Wish } from './wishes.ts'
+import { holdsPicture, isInPicture, showsPicture } from './oddities.ts'
+import { isSightless, picturesIn } from './pictures.ts'
+import { isQuotedFrom, promptIn } from './quoted.ts'
+import { CAPS, isHeld, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
 export type Refused = {
@@ -41,8 +42,9 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
     lacking.place === undefined
       ? lacking.pictures !== undefined
       : names.reaches(lacking.place) || isAbout(place, lacking.place)
-  const told = { ...(place && { place }), ...(isApt ? lacking : {}) }
-  const isSure = place !== undefined || (isApt && lacking.ofSettings !== true)
+  const named = place ?? (isApt ? undefined : names.beside())
+  const told = { ...(named && { place: named }), ...(isApt ? lacking : {}) }
+  const isSure = named !== undefined || (isApt && lacking.ofSettings !== true)
   const plain = isSure ? undefined : names.refusedBy('plain')
   if (plain !== undefined) return plain
   const isOfPicture = place !== undefined && isInPicture(sent, place)
@@ -94,6 +96,8 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
   })
   const prompt = promptIn(sent)
   let named: Place | undefined
+  /** What is refused only beside it is something else, where that is told. */
+  let beside: Place | undefined
   /** All steps of its name, those included that lead nowhere. */
   let along: readonly string[] = []
   const refusedBy = (found: Found): Refused | undefined => {
@@ -104,9 +108,12 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
       const its = hitsOf(name, place, wishes, sent)
       if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
       if (place !== undefined && isBlankText(place, sent)) return { remedy: 'anew', place, advice: NO_TEXT }
-      if (place !== undefined && named === undefined && isTold(name, its)) {
-        named = place
-        along = name.steps
+      if (place !== undefined && isTold(name, its)) {
+        if (CONDITION.test(name.before)) beside ??= place
+        else if (named === undefined) {
+          named = place
+          along = name.steps
+        }
       }
       hits.push(...its)
     }
@@ -117,9 +124,13 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
     refusedByValue: () =>
       remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent),
     told: () => (named?.[0] === 'model' ? undefined : named),
+    beside: () => beside,
     reaches: ([outer]: Place) => along.includes(`${outer}`),
   }
 }
+
+/** Before a name, and the name. */
+const CONDITION = /\b(?:when|if|while|unless) [^.,;:]{0,48}$/i
 
 /** Whatever else is said of it. */
 const isBlankText = (place: Place, sent: JsonObject): boolean =>
@@ -202,6 +213,10 @@ const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readon
     if (within.length > 0) return within.slice(0, 1)
     // A member that is missing where another form of the thing stands.
     const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
+    if (found !== 'word' && steps.length === 1 && isObject(valueAt(sent, place))) {
+      const inside = wishes.filter(({ place: at }) => at.length > place.length && startsWith(at, place))
+      if (inside.length > 0) return inside
+    }
     const missing = steps.some((step) => !place.includes(step) && !/^\d+$/.test(step) && MISSING.has(step))
     if (missing || (path === 'input' && steps.length === 1)) return forms.slice(0, 1)
     if (steps.length > 1) return wishes.filter(({ wish }) => isAlong(wish.path, steps, place))
@@ -357,71 +372,3 @@ const PAIR = /[[(（]\s*\d{1,15}\s*[,，~–-]\s*\d{1,15}\s*[\])）]/
 const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)|under /i
 /** More than a server wants at least, and more than a quota may be exceeded by. */
 const MOST_LEAST = 64
-
-/**
- * Where a refusal names nothing else and speaks of pictures, it is about one that was sent: whatever it says of it, without it
- * the request may be answered.
- */
-const picturesIn = (sent: JsonObject, error: unknown): Refused | undefined => {
-  if (!showsPicture(sent)) return undefined
-  const { text } = saidIn(error, sent)
-  const prompt = promptIn(sent)
-  for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
-    const around = aroundIn(text, index, word.length)
-    if (isQuotedFrom(prompt, around)) continue
-    const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
-    const isLabelledSo = isWrong && hasMislabelled([sent.messages ?? null, sent.input ?? null])
-    return { pictures: isWrong ? 'wrong' : 'none', ...(isLabelledSo && { remedy: 'anew' }) }
-  }
-  return undefined
-}
-
-/** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
-const isSightless = (text: string, names: readonly Name[]): boolean => {
-  const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
-  return text.split('\n').some((line) => saysBlind(line, isNamed) && !WRONG_PICTURE.test(line))
-}
-
-const saysBlind = (line: string, isNamed: boolean): boolean =>
-  TEXT_ALONE.test(line) || (NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)))
-
-/** That text is all that is taken, in quotes or not. */
-const TEXT_ALONE =
-  /\bonly\W{1,2}(?:(?:supports?|takes|accepts)\W{1,2})?text\b|text[- ]only|other than\W{1,2}text|\bnon-text\b/i
-const NOT_TAKEN =
-  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bnone of\b|\bmissing data\b|only supported|\bat most 0\b/i
-const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
-/** What languages call them. */
-const PICTURE_WORDS = new RegExp(
-  `${PICTURE.source}|\\b(?:visual|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
-  'gi',
-)
-const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
-const BROKEN_PICTURE = /\b(?:broken|corrupt\w*|damaged|truncated|decod\w+|read|empty|animated|invalid)\b/i
-
-/** The strings of the conversation. */
-const promptIn = (sent: JsonObject): Json[] =>
-  [sent.messages, sent.input, sent.system, sent.instructions, sent.prompt, sent.tools].filter(
-    (one) => one !== undefined,
-  )
-
-/** Whether a name comes from a text that the client sent and the refusal quotes: what is around it stands there, too. */
-const isQuotedFrom = (prompt: Json, { context, before }: Pick<Name, 'context' | 'before'>): boolean =>
-  context.length > 0 && holds(prompt, context) && !holds(prompt, before)
-
-/**
- * Whether words of a refusal stand in the request with what is on either side of them: no client's text may speak for its
- * provider, not with its first or last words either.
- */
-export const isClients = (sent: JsonObject, text: string, { at, length }: Span): boolean =>
-  [text.slice(Math.max(0, at - BESIDE), at + length), text.slice(at, at + length + BESIDE)].some(
-    (words) => words.length === length + BESIDE && holds(sent, words),
-  ) || holds(sent, aroundIn(text, at, length).context)
-
-const BESIDE = 8
-
-const holds = (value: Json | undefined, text: string): boolean => {
-  if (typeof value === 'string') return value.includes(text)
-  if (Array.isArray(value)) return value.some((one) => holds(one, text))
-  return isObject(value) && Object.values(value).some((one) => holds(one, text))
-}

@@ -456,3 +456,29 @@ test('what is removed is gone, whatever the body, and nothing else is', () =>
       expect(before.filter((name) => !(name in body)).every((name) => name === outer)).toBe(true)
     }),
   ))
+
+test('what holds what was asked for is known by its own name', () => {
+  const sent = {
+    model: 'm',
+    max_tokens: 9,
+    messages: [],
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'low' },
+  }
+  for (const error of [said('#: the key [output_config] is unknown'), said('No.', { param: 'output_config' })])
+    expect(refusedIn('messages', sent, error)).toMatchObject({
+      remedy: 'other-effort',
+      place: ['output_config', 'effort'],
+    })
+})
+
+test('what is refused is not what it is refused beside', () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'The' },
+  ]
+  const sent = { model: 'm', messages, tools: [{ type: 'function', function: { name: 'look' } }] }
+  const words = 'No `assistant` turn may be the last while `tools` are given.'
+  expect(refusedIn('chat-completions', sent, said(words)).place).toEqual(['messages', 1])
+  expect(refusedIn('chat-completions', sent, said('Wrong when `tools` are given.')).place).toEqual(['tools'])
+})

@@ -1,0 +1,52 @@
+// Whether a refusal is about the pictures of a request: none are taken, or one is not as it must be.
+
+import type { Remedy } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
+import { aroundIn, type Name, saidIn } from './names.ts'
+import { hasMislabelled, showsPicture } from './oddities.ts'
+import { isQuotedFrom, promptIn } from './quoted.ts'
+import { PICTURES } from './wishes.ts'
+
+/**
+ * Where a refusal names nothing else and speaks of pictures, it is about one that was sent: whatever it says of it, without it
+ * the request may be answered.
+ */
+export const picturesIn = (
+  sent: JsonObject,
+  error: unknown,
+): { pictures: 'none' | 'wrong'; remedy?: Remedy } | undefined => {
+  if (!showsPicture(sent)) return undefined
+  const { text } = saidIn(error, sent)
+  const prompt = promptIn(sent)
+  for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
+    const around = aroundIn(text, index, word.length)
+    if (isQuotedFrom(prompt, around)) continue
+    const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
+    const isLabelledSo = isWrong && hasMislabelled([sent.messages ?? null, sent.input ?? null])
+    return { pictures: isWrong ? 'wrong' : 'none', ...(isLabelledSo && { remedy: 'anew' }) }
+  }
+  return undefined
+}
+
+/** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
+export const isSightless = (text: string, names: readonly Name[]): boolean => {
+  const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
+  return text.split('\n').some((line) => saysBlind(line, isNamed) && !WRONG_PICTURE.test(line))
+}
+
+const saysBlind = (line: string, isNamed: boolean): boolean =>
+  TEXT_ALONE.test(line) || (NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)))
+
+/** That text is all that is taken, in quotes or not. */
+const TEXT_ALONE =
+  /\bonly\W{1,2}(?:(?:supports?|takes|accepts)\W{1,2})?text\b|text[- ]only|other than\W{1,2}text|\bnon-text\b/i
+const NOT_TAKEN =
+  /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bnone of\b|\bmissing data\b|only supported|\bat most 0\b/i
+const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
+/** What languages call them. */
+const PICTURE_WORDS = new RegExp(
+  `${PICTURE.source}|\\b(?:visual|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
+  'gi',
+)
+const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
+const BROKEN_PICTURE = /\b(?:broken|corrupt\w*|damaged|truncated|decod\w+|read|empty|animated|invalid)\b/i

@@ -1,0 +1,98 @@
+// Refusals that say little: names of the server's own, a member's holder, a role, what is missing, what has to be paid, or nothing.
+
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { Row, Way } from './refusal-words.ts'
+
+const CHAT = 'chat-completions'
+const M2C: Way = [CHAT, 'messages']
+const R2C: Way = [CHAT, 'responses']
+
+const openai = (message: string, code: string | null = null): JsonObject => ({
+  error: { message, type: 'invalid_request_error', param: null, code },
+})
+const bare = (message: string): JsonObject => ({ message })
+
+/** Both ways of a server of the chat-completions wire. */
+const both = (server: string, ...rest: [Row[2], number, Row[4]]): Row[] => [
+  [server, CHAT, ...rest, 'answered'],
+  [server, R2C, ...rest, 'answered'],
+]
+
+const MISSING: Row[] = [
+  ...[
+    'the property "parameters" is required of a "function" in "tools"',
+    'params are wrong: the parameters of a function are empty',
+    'tools[0].function: `parameters` is missing at column 77',
+    'Each tool needs its parameters.',
+  ].flatMap((words) => [
+    ...both('a checker', 'tool of no arguments', 400, bare(words)),
+    ...both('a parser', 'tool of no arguments', 422, openai(words)),
+  ]),
+  ...[
+    'Every message needs at least one content element.',
+    '* contents[1].parts: parts must not be empty.',
+    'A message of the assistant has either content or tool_calls, but not none; this one is empty.',
+  ].map((words): Row => ['a reader', CHAT, 'empty reply', 400, bare(words), 'answered']),
+  ...['the function arguments of a call are no json string', '"function.arguments" have to be in JSON format.'].flatMap(
+    (words) => both('a template', 'cut call', 400, bare(words)),
+  ),
+]
+
+/** Of the effort that was asked for, and of none. */
+const THOUGHTS: Row[] = [
+  ...[
+    'the model at hand has no parameter `enable_thinking`, it is not supported',
+    'thinking_budget has to be a positive integer',
+    'thinking.budget_tokens: at least 1024',
+    'reasoning.max_tokens out of bounds',
+  ].flatMap((words): Row[] => [
+    ['a mapper', M2C, 'thinks', 400, bare(words), 'answered'],
+    ['a mapper', R2C, 'thinks', 400, bare(words), 'answered'],
+    ['a mapper', CHAT, 'thinks', 400, bare(words), 'told reasoning_effort'],
+  ]),
+  [
+    'a mapper',
+    R2C,
+    'unthinking',
+    400,
+    openai('Budget 0 is invalid. This model works only in thinking mode.'),
+    'answered',
+  ],
+]
+
+const ROLES: Row[] = [
+  ...['unknown role "tool"', "messages with role 'tool' are not known here"].map(
+    (words): Row => ['a plain server', CHAT, 'history', 400, bare(words), 'told messages'],
+  ),
+  [
+    'a plain server',
+    CHAT,
+    'begun',
+    400,
+    bare('No `assistant` role may be in the final position when `tools` are used.'),
+    'told messages',
+  ],
+  ['a plain server', CHAT, 'no user', 400, openai('The messages parameter is illegal.', '1214'), 'told messages'],
+]
+
+/** Where nothing is named, the conversation is put more plainly. */
+const NOTHING: Row[] = [
+  ['a terse server', CHAT, 'system within', 400, openai('wrong chat (2013)'), 'answered'],
+  ['a terse server', R2C, 'calls alone', 400, { code: 20015, message: 'Field needed', data: null }, 'answered'],
+]
+
+const OWED: Row[] = [
+  ...[
+    'The free allocation of the day is spent, please upgrade the plan to continue usage.',
+    'The inference limit is reached and the service stands still. To continue using this model, visit the console to adjust it.',
+    'A valid credit card on file is required.',
+    'This workspace has no payment method: add one.',
+  ].flatMap((words): Row[] => [
+    ['a seller', CHAT, 'plain', 403, bare(words), 'no money'],
+    ['a seller', M2C, 'plain', 429, openai(words), 'no money'],
+  ]),
+  ['a seller', CHAT, 'plain', 429, bare('Too fast: wait 20 seconds to continue using this, or upgrade.'), 'busy 20'],
+  ['a teller', CHAT, 'plain', 200, { status: '449', msg: 'The current rate limit is exceeded', body: null }, 'busy 5'],
+]
+
+export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...NOTHING, ...OWED]
