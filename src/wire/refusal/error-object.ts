@@ -183,8 +183,11 @@ const reasonIn = ({ details }: JsonObject): string | undefined =>
 /** Some servers name the status in the error object. */
 export const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>
   [code, status, http_status_code, http_code]
-    .filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`))
+    .filter((value) => typeof value !== 'object' && STATUS.test(`${value}`))
     .map(Number)[0]
+
+/** Of those that HTTP has for failures, and one that vendors have added: other numbers are codes of a server's own. */
+const STATUS = /^(?:4[0-2]\d|431|451|50\d|51[01]|529)$/
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
 export const decodeError = (status: number, body: unknown): GatewayError => classified(readErrorObject(status, body))

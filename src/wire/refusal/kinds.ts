@@ -12,18 +12,33 @@ export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-pol
 export type Known = { kind: Kind; told?: Span }
 export type Span = { at: number; length: number }
 
-/** Both in one sentence, in any order; or a phrase. */
-type Sign = { about: RegExp; said: RegExp } | { phrase: RegExp }
+/** Both in one sentence, in any order, of a text that speaks of nothing `else`; or a phrase. */
+type Sign = { about: RegExp; said: RegExp; else?: RegExp } | { phrase: RegExp }
 
-const both = (about: RegExp, said: RegExp): Sign => ({ about, said })
+const both = (about: RegExp, said: RegExp, other?: RegExp): Sign => ({ about, said, ...(other && { else: other }) })
 const phrase = (...parts: RegExp[]): Sign[] => parts.map((part) => ({ phrase: part }))
 
+/** What is at an end. */
+const SPENT =
+  /\b(?:insufficient|exceed(?:s|ed)?|over|out of|exhausted|depleted|used all|used up|reached|not enough|no more|crossed|invalid|suspended)\b/i
+
 const MONEY: Sign[] = [
+  // Of money, and not of thoughts.
+  both(/\bbudget\b/i, SPENT, /(?<![a-z])(?:think|reason)|\btokens?\b/i),
   both(
-    /(?<!(?:thinking|reasoning|token) )\bbudget\b|\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
+    /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
     /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|limit)\b/i,
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
+  both(
+    /\b(?:credit|debit|bank) cards?\b|\bpayment methods?\b/i,
+    /\b(?:requires?|add|missing|valid|declined|expired|on file)\b/i,
+  ),
+  // What ends by a deed of the owner's, and by no waiting.
+  both(
+    /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b/i,
+    /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
+  ),
   both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i),
   both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
   // What is switched off for an account is a fault of the request.
@@ -127,7 +142,7 @@ export const kindIn = (
   for (const { words, at } of sentencesIn(text))
     for (const { kind, signs } of due) {
       const found =
-        signs.map((sign) => toldBy(sign, words)).find((match) => match !== undefined) ??
+        signs.map((sign) => toldBy(sign, words, text)).find((match) => match !== undefined) ??
         (kind === 'unknown-model' && upstream.length > 2 && words.includes(upstream)
           ? (OF_ID.exec(words) ?? undefined)
           : undefined)
@@ -136,10 +151,10 @@ export const kindIn = (
   return undefined
 }
 
-const toldBy = (sign: Sign, words: string): RegExpExecArray | undefined => {
+const toldBy = (sign: Sign, words: string, text = words): RegExpExecArray | undefined => {
   if ('phrase' in sign) return sign.phrase.exec(words) ?? undefined
   const about = sign.about.exec(words)
-  return about !== null && sign.said.test(words) ? about : undefined
+  return about !== null && sign.said.test(words) && sign.else?.test(text) !== true ? about : undefined
 }
 
 /** `AccountOverdueError`, `model_decommissioned` and `NOT_ENOUGH_BALANCE` as words. */
