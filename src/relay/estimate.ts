@@ -14,13 +14,11 @@ const DOCUMENT_BYTES_PER_PAGE = 60_000
 /** Below this a string is never taken for a file, and its beginning of so many bytes tells whether it is one. */
 export const FILE_BYTES = 1_000
 
-/** A quick estimate of the prompt's tokens: its bytes divided by four, files by what vendors bill for them. At least 1. */
-export const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
-
+/** A quick estimate of a prompt's tokens by what it weighs: a quarter of its bytes. At least 1. */
 export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes / BYTES_PER_TOKEN))
 
 /**
- * `bytes` that a body counts for; `textFile`: whether it holds a document that is no file but text; `mayShow`: whether it
+ * `bytes` that a body counts for, files by what vendors bill for them; `textFile`: whether it holds a document that is no file but text; `mayShow`: whether it
  * may hold a picture. `said`: bytes of what is said in it, which no vendor leaves out; `thoughts`: whether there are also
  * thoughts, which some do.
  */

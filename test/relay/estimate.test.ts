@@ -7,11 +7,13 @@ import { shortOf } from '../../src/lib/json-survey.ts'
 import { OutputText } from '../../src/lib/output-text.ts'
 import { framesIn } from '../../src/lib/sse.ts'
 import { openBody } from '../../src/relay/client-body.ts'
-import { countBody, countTokens, estimateInput, estimateOutput, tokensIn, weigh } from '../../src/relay/estimate.ts'
+import { countBody, countTokens, estimateOutput, tokensIn, weigh } from '../../src/relay/estimate.ts'
 import { tokensOf } from '../../src/relay/tokens.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { loadTokenizer } from '../money/support.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+
+const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
 
 const drawn = (letters: string, length: number): string => {
   let seed = 1
