@@ -1,7 +1,7 @@
 // What the owner of the books does of what it is asked directly: by asks that come together, late or again.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createOwner } from '../../../src/ledger/owner.ts'
+import { createOwner, type OwnedSettlement } from '../../../src/ledger/owner.ts'
 import type { Ask } from '../../../src/ledger/shared.ts'
 import { cleanUp, newPath } from '../../store/support.ts'
 import { settlement } from '../support.ts'
@@ -18,15 +18,23 @@ const setUp = async (key: Parameters<typeof createWorld>[1][number], mostOpen = 
   const world = await createWorld(newPath(), [key], 0)
   worlds.push(world)
   const { ledger, limits, store } = world.owner()
+  /** How long after the key was made it is. */
+  const clock = { ms: 0 }
+  /** What came of the nodes' exchanges, in order. */
+  const told: OwnedSettlement[] = []
+  const progress: unknown[] = []
   const owner = createOwner({
-    ...{
-      ledger,
-      limits,
-      keys: store.keys,
-      refresh: () => undefined,
-      clock: () => store.keys.list()[0]?.createdAt ?? 0,
+    ...{ limits, keys: store.keys, refresh: () => undefined },
+    ledger: {
+      ...ledger,
+      progress(reservation, ...soFar) {
+        progress.push([reservation.exchangeId, ...soFar])
+        ledger.progress(reservation, ...soFar)
+      },
     },
+    clock: () => (store.keys.list()[0]?.createdAt ?? 0) + clock.ms,
     hasRoom: (open) => open() < mostOpen,
+    onSettled: (settled) => void told.push(settled),
   })
   const [keyId = ''] = world.keyIds
   const reserve = (id: string, enters?: true): Ask => ({
@@ -36,7 +44,7 @@ const setUp = async (key: Parameters<typeof createWorld>[1][number], mostOpen = 
       ...{ inputEstimate: 10, outputCap: 90, maxOutput: 90, ...(enters && { enters }) },
     },
   })
-  return { world, owner, keyId, ledger, reserve }
+  return { owner, keyId, ledger, reserve, clock, told, progress }
 }
 
 describe('the owner of the books', () => {
@@ -87,6 +95,34 @@ describe('the owner of the books', () => {
     owner.gone('a')
     await carried
     expect([ledger.openCount(), ledger.heldBy(keyId)]).toEqual([0, 0])
+  })
+
+  test('tells of each end once: of one that was said, of one whose node is gone, by its last figures', async () => {
+    const { owner, reserve, clock, told, progress } = await setUp({ tokensTotal: 1_000_000 })
+    const node = owner.join('a', [])
+    await node.carry([reserve('1'), reserve('2'), reserve('3')])
+    const soFar = { usage: { input: 10, output: 7 }, serverTools: { web_search: 1 } }
+    await node.carry([
+      { do: 'progress', id: '2', ...soFar },
+      { do: 'progress', id: 'unknown', ...soFar },
+    ])
+    // What is told meanwhile is kept for a start anew, too.
+    expect(progress).toEqual([['2', soFar.usage, soFar.serverTools]])
+    const said = settlement()
+    const settled: Ask = { do: 'settle', id: '1', settlement: said }
+    await node.carry([settled, settled, { do: 'let-go', id: 'unknown' }, { do: 'narrow', id: 'unknown', tokens: 1 }])
+    clock.ms = told[0] === undefined ? 0 : 5_000
+    owner.gone('a')
+    expect(told.map(({ reservation }) => reservation.exchangeId)).toEqual(['1', '2', '3'])
+    const [whole, cut, silent] = told.map(({ settlement: end }) => end)
+    expect(whole).toEqual(said)
+    expect(cut).toMatchObject({ ...soFar, estimated: true, status: 500 })
+    expect(silent).toMatchObject({ usage: { input: 10 }, estimated: true })
+    for (const { reservation, settlement: end, facts, costMicroUsd } of told) {
+      if (end !== said) expect(reservation.startedAt + end.totalMs).toBeGreaterThanOrEqual(reservation.startedAt)
+      expect([facts.model, facts.stream, costMicroUsd > 0]).toEqual(['vendorA-opus-4-8', true, true])
+    }
+    expect((cut?.totalMs ?? 0) - (silent?.totalMs ?? 0)).toBe(0)
   })
 
   test('lets a request in once, and counts it anew when it comes back after it has left', async () => {
