@@ -30,3 +30,18 @@ test.each([
 ])('a table of the whole November by the clocks of %s is called after its first and last day', (zone, since, until) => {
   expect(datesOf({ since, until }, zone)).toEqual(['2026-11-01', '2026-11-30'])
 })
+
+test.each([
+  ['UTC', '2026-11-30T18:00:00Z', '2026-11-24', '2026-11-01'],
+  ['Asia/Phnom_Penh', '2026-11-30T18:00:00Z', '2026-11-25', '2026-11-02'],
+  // A day of 25 hours lies between.
+  ['America/Los_Angeles', '2026-11-06T07:30:00Z', '2026-10-30', '2026-10-07'],
+  ['America/Los_Angeles', '2026-03-10T07:30:00Z', '2026-03-04', '2026-02-09'],
+])('by the clocks of %s, days back from %s begin on %s and %s', (zone, now, week, thirty) => {
+  setSystemTime(new Date(now))
+  const until = new Date(now).toISOString()
+  expect(spanOf('7d', zone)).toEqual({ since: week, until, step: 'day' })
+  expect(spanOf('30d', zone)).toEqual({ since: thirty, until, step: 'day' })
+  const day = spanOf('24h', zone)
+  expect([Date.parse(day.until) - Date.parse(day.since), day.step]).toEqual([23 * 3_600_000, 'hour'])
+})

@@ -5,8 +5,8 @@ import type * as S from '../../admin-api/schema.ts'
 import { type AccountValue, accountName } from '../../entries/entries.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { dayAfter } from '../../lib/calendar.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
-import { DAY_MS } from '../../lib/spans.ts'
 import { type AccountNotes, type Accounts, createAccounts } from '../../observe/accounts.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
@@ -125,16 +125,15 @@ const sourceView = (gateway: Gateway, provider: string, name: string): Pick<S.Ac
   }
 }
 
-/** So far back is looked. */
+/** So many days are looked at, today the last of them: those of the overview's own thirty. */
 const SPENT_DAYS = 30
 
 /** What each account cost, and in which hour it was used last, whichever process asked it. */
 type Spending = { since: number; of: ReadonlyMap<string, { microUsd: number; lastHour: number }> }
 
 const spentIn = async ({ store, config: { calendar }, clock }: Gateway): Promise<Spending> => {
-  const now = clock()
-  const since = calendar.startOf(calendar.dayOf(now - SPENT_DAYS * DAY_MS))
-  const until = calendar.startOf(calendar.dayOf(now) + DAY_MS)
+  const after = dayAfter(calendar.dayOf(clock()))
+  const [since, until] = [calendar.startOf(dayAfter(after, -SPENT_DAYS)), calendar.startOf(after)]
   const of = new Map<string, { microUsd: number; lastHour: number }>()
   for (const { group, at, costMicroUsd } of await store.insight.series({ step: 'hour', by: 'account', since, until })) {
     const { microUsd = 0, lastHour = 0 } = of.get(group) ?? {}

@@ -539,6 +539,30 @@ async function* framesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Fram
   for await (const chunk of bytes) yield* reader.push(chunk)
 }
 
+test('what accounts cost in thirty days is what usage says of the same days, today the last of them', async () => {
+  scripts = [answer(100, 40, 7)]
+  await ask(own.secret)
+  const { gateway } = desk.server
+  const kept = gateway.clock
+  const sums: number[][] = []
+  try {
+    for (const days of [0, 29, 30, 31]) {
+      const now = NOW + days * DAY_MS
+      Object.assign(gateway, { clock: () => now })
+      const since = new Date(now - 29 * DAY_MS).toISOString().slice(0, 10)
+      const until = new Date(now).toISOString()
+      const { totals } = await desk.call('usage.get', desk.admin, { since, until, step: 'day', by: 'none' })
+      const { items } = await desk.call('accounts.list', desk.admin)
+      expect(new Set(items.map(({ spent_since }) => spent_since.slice(0, 10)))).toEqual(new Set([since]))
+      sums.push([items.reduce((sum, { spent_micro_usd }) => sum + spent_micro_usd, 0), totals.cost_micro_usd])
+    }
+  } finally {
+    Object.assign(gateway, { clock: kept })
+  }
+  for (const [ofAccounts, ofAll] of sums) expect(ofAccounts).toBe(ofAll ?? -1)
+  expect(sums.map(([cost = 0]) => cost > 0)).toEqual([true, true, false, false])
+})
+
 describe('the live stream', () => {
   const watch = async (person: Desk['admin']) => {
     const response = await desk.request('live', person)

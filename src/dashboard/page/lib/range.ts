@@ -1,6 +1,6 @@
 // The spans of time pages look at: counted back from now, or a month of the gateway's time zone, as usage is kept by.
 
-import { HOUR_MS } from '../../../lib/spans.ts'
+import { DAY_MS, HOUR_MS } from '../../../lib/spans.ts'
 
 export const RANGES = [
   ['24h', '24 hours'],
@@ -15,14 +15,11 @@ export type Month = `${number}-${number}`
 export type Range = Back | Month
 
 const MONTHS = 12
-const SPANS: Record<Back, { hours: number; step: 'hour' | 'day' }> = {
-  '24h': { hours: 23, step: 'hour' },
-  '7d': { hours: 6 * 24, step: 'day' },
-  '30d': { hours: 29 * 24, step: 'day' },
-  '90d': { hours: 89 * 24, step: 'day' },
-}
+const HOURS = 24
+/** Days, the one under way included. */
+const DAYS: Record<Exclude<Back, '24h'>, number> = { '7d': 7, '30d': 30, '90d': 90 }
 
-const isBack = (text: string): text is Back => Object.hasOwn(SPANS, text)
+const isBack = (text: string): text is Back => RANGES.some(([back]) => back === text)
 
 const monthAt = (year: number, month: number): Month =>
   new Date(Date.UTC(year, month)).toISOString().slice(0, 7) as Month
@@ -33,6 +30,9 @@ const dateIn = (timeZone: string, at: number): string => {
   const parts = new Intl.DateTimeFormat('en', options).formatToParts(at)
   return (['year', 'month', 'day'] as const).map((type) => parts.find((part) => part.type === type)?.value).join('-')
 }
+
+const daysBefore = (date: string, days: number): string =>
+  new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 
 /** The month it is in a time zone. */
 export const thisMonth = (timeZone: string, now = Date.now()): Month => dateIn(timeZone, now).slice(0, 7) as Month
@@ -58,13 +58,12 @@ export const isRange = (text: string | undefined, timeZone: string): text is Ran
 /** What to ask the server for; whole steps, the one under way included. */
 export const spanOf = (range: Range, timeZone: string): { since: string; until: string; step: 'hour' | 'day' } => {
   const now = Date.now()
-  if (isBack(range)) {
-    const { hours, step } = SPANS[range]
-    return { since: new Date(now - hours * HOUR_MS).toISOString(), until: new Date(now).toISOString(), step }
-  }
-  // Dates without a time are those of the gateway's zone.
-  const until = range === thisMonth(timeZone, now) ? new Date(now).toISOString() : `${monthAfter(range, 1)}-01`
-  return { since: `${range}-01`, until, step: 'day' }
+  const until = new Date(now).toISOString()
+  if (range === '24h') return { since: new Date(now - (HOURS - 1) * HOUR_MS).toISOString(), until, step: 'hour' }
+  // Dates without a time are those of the gateway's zone, where a day may have 23 hours.
+  if (isBack(range)) return { since: daysBefore(dateIn(timeZone, now), DAYS[range] - 1), until, step: 'day' }
+  const isUnderWay = range === thisMonth(timeZone, now)
+  return { since: `${range}-01`, until: isUnderWay ? until : `${monthAfter(range, 1)}-01`, step: 'day' }
 }
 
 const named = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
