@@ -6,6 +6,8 @@ import type { Connection, Sockets } from '../lib/sockets.ts'
 export type Descriptors = {
   /** Whether so few are left that nobody more should be let in. `inside`: how many are, where many may come at once. */
   short(inside?: number): boolean
+  /** The same, and whether they were a moment ago: what has just been closed makes room for as many who wait. */
+  shortLately(): boolean
   /** Whether they were at any look since this was last asked. */
   wereShort(): boolean
 }
@@ -15,23 +17,28 @@ const SPARE = 32
 /** Between two looks, in time and in those who came in. */
 const LOOK_EVERY_MS = 50
 const LOOK_EVERY_ENTRIES = SPARE / 4
+const LATELY_MS = 1_000
 
 export const createDescriptors = (canOpenMore = (): boolean => canOpen(SPARE)): Descriptors => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let insideThen = 0
   let short = false
+  let shortAt = Number.NEGATIVE_INFINITY
   let wereShort = false
+  const isShort = (inside = insideThen): boolean => {
+    const now = performance.now()
+    if (now - lookedAt >= LOOK_EVERY_MS || inside - insideThen >= LOOK_EVERY_ENTRIES) {
+      lookedAt = now
+      insideThen = inside
+      short = !canOpenMore()
+      wereShort ||= short
+      if (short) shortAt = now
+    }
+    return short
+  }
   return {
-    short(inside = insideThen) {
-      const now = performance.now()
-      if (now - lookedAt >= LOOK_EVERY_MS || inside - insideThen >= LOOK_EVERY_ENTRIES) {
-        lookedAt = now
-        insideThen = inside
-        short = !canOpenMore()
-        wereShort ||= short
-      }
-      return short
-    },
+    short: isShort,
+    shortLately: () => isShort() || performance.now() - shortAt < LATELY_MS,
     wereShort() {
       const were = wereShort
       wereShort = false
@@ -40,30 +47,45 @@ export const createDescriptors = (canOpenMore = (): boolean => canOpen(SPARE)): 
   }
 }
 
-/** How often it is looked at while nobody asks anything, and how often it is told. */
+/** How often it is looked at while nobody asks anything. */
 const ROUND_MS = 200
+/** And while they are short: as many as were closed come in from those who wait to be accepted, before the others do. */
+const SHORT_ROUND_MS = 50
 const TELL_EVERY_MS = 60_000
 
 type WatchOptions = {
   /** Has connections closed that others need more. */
   makeRoom: () => void
   tell: (message: string) => void
+  /** Calls once after so many milliseconds; returns what calls that off. Tests give their own. */
+  later?: (run: () => void, ms: number) => () => void
+}
+
+const onTimer = (run: () => void, ms: number): (() => void) => {
+  const timer = setTimeout(run, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
 }
 
 /** While they are short, has room made; says so also where they were for a moment only. Runs until the returned function is called. */
-export const watchDescriptors = (descriptors: Descriptors, { makeRoom, tell }: WatchOptions): (() => void) => {
+export const watchDescriptors = (
+  descriptors: Descriptors,
+  { makeRoom, tell, later = onTimer }: WatchOptions,
+): (() => void) => {
   let toldAt = Number.NEGATIVE_INFINITY
-  const rounds = setInterval(() => {
-    if (descriptors.short()) makeRoom()
+  const round = (): void => {
+    const isShort = descriptors.short()
+    if (isShort) makeRoom()
+    callOff = later(round, isShort ? SHORT_ROUND_MS : ROUND_MS)
     if (!descriptors.wereShort()) return
     if (performance.now() - toldAt < TELL_EVERY_MS) return
     toldAt = performance.now()
     tell(
       'few descriptors are left: new requests answer 503, and connections without a request are closed. Raise "ulimit -n"',
     )
-  }, ROUND_MS)
-  rounds.unref()
-  return () => clearInterval(rounds)
+  }
+  let callOff = later(round, ROUND_MS)
+  return () => callOff()
 }
 
 /** A connection without a request, or the whole of one, is given so long while descriptors are short. */
@@ -73,7 +95,7 @@ const STALLED_MS = 5_000
 /** Of what descriptors there can be, those that may be waited for so together: more who read nothing are no pause. */
 const STALLED_SHARE = 1 / 4
 /** Descriptors looked at in one round, so that none takes long. */
-const MOST_AT_ONCE = 16_384
+const MOST_AT_ONCE = 4_096
 
 /** What connections of a server are chosen from. */
 export type Door = { port: number; busyPeers(): Set<number> }

@@ -128,7 +128,7 @@ const createServe = (
     headers.set('x-content-type-options', 'nosniff')
     if (cameByHttps(request, isTrusted(gateway, request))) headers.set('strict-transport-security', HSTS)
     // Kept alive, this connection would hold a descriptor that others need, or bring a request to one that is gone.
-    if (descriptors.short() || gateway.leaving) headers.set('connection', 'close')
+    if (descriptors.shortLately() || gateway.leaving) headers.set('connection', 'close')
     return response
   }
 }

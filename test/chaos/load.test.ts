@@ -7,7 +7,7 @@ import { gate, type Handler, type Script, type Scripted, startScripted } from '.
 import { stopsAfterEach } from '../support/stopping.ts'
 import { until } from '../support/until.ts'
 import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
-import { connect, rawPost } from './support/socket.ts'
+import { connect, type RawClient, rawPost } from './support/socket.ts'
 import { CHAT, MESSAGES, RESPONSES, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()
@@ -260,30 +260,49 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
       'that ask with a key, in pieces',
       (to) => [headOf(to, CHAT.path, 'Transfer-Encoding: chunked', to.secret), '1\r\n \r\n'],
     ],
+    [
+      'with a wrong key that wait to be told to go on',
+      (to) => [headOf(to, MESSAGES.path, 'Expect: 100-continue\r\nContent-Length: 900000', 'sk-wrong'), ' '],
+    ],
     ['that send a page something', (to) => [headOf(to, '/docs', 'Content-Length: 900000'), ' ']],
     ['that read nothing of many answers', () => ['GET /docs/guides.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20)]],
   ])('clients %s', (_, slow) => {
-    test('keep nobody with a key waiting', async () => {
-      const { gateway } = await start(() => whole(CHAT), {}, FEW)
-      const [head, more] = slow(gateway)
-      const paused = head.startsWith('GET /docs')
-      const clients = Array.from({ length: CLIENTS }, () => connect(gateway.url, paused))
-      for (const client of clients) client.write(head)
-      const trickle = setInterval(() => {
-        if (more !== undefined) for (const client of clients) client.write(more)
-      }, 100)
-      // All of them are still there: whoever waited for their end would wait for the runtime's ten seconds, or for ever.
-      let served = 0
-      while (served < 3) {
-        const signal = AbortSignal.timeout(9_000)
-        const { status } = await gateway.post(CHAT.path, CHAT.request(false), { signal })
-        if (status === 200) served++
-        else expect(status).toBe(503)
-      }
-      clearInterval(trickle)
-      for (const client of clients) client.socket.destroy()
-      expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
-    }, 40_000)
+    test.each([
+      ['keep nobody with a key waiting', false],
+      ['nor do they where they come back at once', true],
+    ])(
+      '%s',
+      async (_, again) => {
+        const { gateway } = await start(() => whole(CHAT), {}, FEW)
+        const [head, more] = slow(gateway)
+        const paused = head.startsWith('GET /docs')
+        const clients: RawClient[] = []
+        let isOver = false
+        const come = (at: number): void => {
+          const client = connect(gateway.url, paused)
+          client.write(head)
+          clients[at] = client
+          if (again) void client.closed.then(() => isOver || come(at))
+        }
+        for (let at = 0; at < CLIENTS; at++) come(at)
+        const trickle = setInterval(() => {
+          if (more !== undefined) for (const client of clients) client.write(more)
+        }, 100)
+        // All of them are still there: whoever waited for their end would wait for the runtime's ten seconds, or for ever.
+        let served = 0
+        while (served < 3) {
+          const signal = AbortSignal.timeout(9_000)
+          const { status } = await gateway.post(CHAT.path, CHAT.request(false), { signal })
+          if (status === 200) served++
+          else expect(status).toBe(503)
+        }
+        isOver = true
+        clearInterval(trickle)
+        for (const client of clients) client.socket.destroy()
+        expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
+      },
+      40_000,
+    )
   })
 
   test('idle kept connections make room for others', async () => {

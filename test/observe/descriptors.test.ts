@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Connection } from '../../src/lib/sockets.ts'
-import { createDescriptors, createHangingUp, type Door } from '../../src/observe/descriptors.ts'
+import { createDescriptors, createHangingUp, type Door, watchDescriptors } from '../../src/observe/descriptors.ts'
 import { until } from '../support/until.ts'
 
 test('that they were short for a moment is still known when it is over, and asked for once', async () => {
@@ -26,6 +26,44 @@ test('where many come in within a moment it is looked at again, and not for each
   for (; entered < 300 && !descriptors.short(entered); entered++) left--
   expect(entered).toBeLessThan(40)
   expect(looks).toBeLessThan(8)
+})
+
+test('what has just been made room for is no reason to keep connections open', async () => {
+  let left = true
+  const descriptors = createDescriptors(() => left)
+  expect(descriptors.shortLately()).toBe(false)
+  left = false
+  await until(() => descriptors.short())
+  left = true
+  await until(() => !descriptors.short())
+  expect(descriptors.shortLately()).toBe(true)
+})
+
+test('while they are short, room is made four times as often', () => {
+  let isShort = false
+  let next = { run: (): void => undefined, ms: 0 }
+  let made = 0
+  const stop = watchDescriptors(
+    { short: () => isShort, shortLately: () => isShort, wereShort: () => isShort },
+    {
+      makeRoom: () => void made++,
+      tell: () => undefined,
+      later: (run, ms) => {
+        next = { run, ms }
+        return () => {
+          next = { run: () => undefined, ms: Number.POSITIVE_INFINITY }
+        }
+      },
+    },
+  )
+  const waits = [false, true, true, true, false, false].map((short) => {
+    isShort = short
+    next.run()
+    return next.ms
+  })
+  expect([waits, made]).toEqual([[200, 50, 50, 50, 200, 200], 3])
+  stop()
+  expect(next.ms).toBe(Number.POSITIVE_INFINITY)
 })
 
 describe('a connection is hung up on', () => {
@@ -92,7 +130,7 @@ describe('a connection is hung up on', () => {
         ],
       ],
     ],
-    ['among very many, of which a round looks at a part', [39_000], [times(9, [{ fd: 39_000 }]), [], 40_000]],
+    ['among very many, of which a round looks at a part', [39_000], [times(29, [{ fd: 39_000 }]), [], 40_000]],
   ])('%s', (_, ended, rounds) => {
     expect(after(...rounds)).toEqual(ended)
   })
