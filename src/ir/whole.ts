@@ -3,9 +3,10 @@
 
 import { GatewayError } from '../errors.ts'
 import { seenOf } from '../lib/json-mark.ts'
+import { seenObject } from '../lib/json-reader.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
-import { parseJson, parseObject } from './json.ts'
+import { parseJson } from './json.ts'
 import type { Usage } from './usage.ts'
 
 /** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
@@ -30,7 +31,7 @@ const reasonAt = (
 
 /** Whether a call's input is whole, and says anything. Of free text that cannot be told. */
 const isFilledCall = (kind: 'function' | 'custom', input: string): boolean =>
-  kind === 'custom' || Object.keys(parseObject(input) ?? {}).length > 0
+  kind === 'custom' || seenObject(input)?.isFilled === true
 
 const broken = () =>
   new GatewayError(
@@ -41,7 +42,7 @@ const nameless = () =>
   new GatewayError('upstream_error', 'Server error: the model gave a tool call without a name. Try again.')
 
 /** Whether a function's arguments are an object, or nothing at all. Those that pass unread may be. */
-export const isWhole = (input: string): boolean => isWholeUnread(input) || parseObject(input) !== undefined
+export const isWhole = (input: string): boolean => isWholeUnread(input) || seenObject(input) !== undefined
 
 const isWholeUnread = (input: string): boolean => input.trim() === '' || seenOf(input) !== undefined
 
@@ -129,9 +130,8 @@ export const wholeCalls = (cap?: number): ((events: ChatEvent[]) => ChatEvent[])
         if (written === undefined) break
         const text = written.join('')
         const inner = unwrapped(text)
-        // They may be long: they are parsed once.
-        const object = parseObject(inner ?? text)
-        hasWholeCall = Object.keys(object ?? {}).length > 0
+        const object = seenObject(inner ?? text)
+        hasWholeCall = object?.isFilled === true
         const late: ChatEvent[] = wrapped.has(event.part)
           ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }]
           : []

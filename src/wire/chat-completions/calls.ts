@@ -1,9 +1,10 @@
 // The calls of one stream: their deltas, told apart by index, become parts that may overlap.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { asText, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
+import { seenObject } from '../../lib/json-reader.ts'
 import type { Undo } from '../codec.ts'
 import { mayGoOn, toolHeard } from '../tools/heard.ts'
 import { type FreeText, freeText } from '../tools/undo.ts'
@@ -270,9 +271,11 @@ const isRepeat = (call: Call, text: string): boolean => {
   // A repeat differs in white space only, so it is about as long. Without this check, every `{}` within long arguments
   // would have all of them parsed again.
   if (text.length * 8 < call.length) return false
+  const whole = call.pieces.join('')
+  if (text === whole) return true
   try {
     // The piece first: in the middle of the arguments it is not JSON, and fails at once.
-    return Bun.deepEquals(JSON.parse(text), JSON.parse(call.pieces.join('')))
+    return Bun.deepEquals(JSON.parse(text), JSON.parse(whole))
   } catch {
     return false
   }
@@ -297,5 +300,5 @@ const isObjectIn = ({ pieces, nesting }: Call): boolean => {
   // Long arguments have many pieces that end in a brace: not each may have all of them parsed.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
   if (last?.endsWith('}') !== true || !nesting.isClosed(pieces)) return false
-  return parseObject(pieces.join('')) !== undefined
+  return seenObject(pieces.join('')) !== undefined
 }

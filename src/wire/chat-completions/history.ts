@@ -1,10 +1,11 @@
 // Turns as messages. Every call is directly followed by its result, as the vendor requires.
 
-import { asObjects, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { inTags } from '../../ir/tagged-thoughts.ts'
+import { seenObject } from '../../lib/json-reader.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { thoughtMember } from '../seal.ts'
 import { callInput } from '../tools/call-input.ts'
@@ -223,7 +224,7 @@ const encodeAssistant = (
  * the messages wire always are.
  */
 const withObjectInput = (call: ToolCallPart, { isOwn, origin }: Outgoing): ToolCallPart =>
-  isOwn || origin === 'messages' || call.kind === 'custom' || parseObject(call.input) !== undefined
+  isOwn || origin === 'messages' || call.kind === 'custom' || seenObject(call.input) !== undefined
     ? call
     : { ...call, input: JSON.stringify(callInput(call.kind, call.input)) }
 

@@ -15,6 +15,7 @@ import {
 } from '../../ir/json.ts'
 import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
+import { seenObject } from '../../lib/json-reader.ts'
 import { given, optionalObject, optionalString, readName } from '../read.ts'
 import { callInput } from '../tools/call-input.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
@@ -48,7 +49,7 @@ export const toolOf = (
  * so that empty arguments count as broken off.
  */
 export const isTruncated = (input: string, cut: boolean): boolean =>
-  !isWhole(input) || (cut && Object.keys(parseObject(input) ?? {}).length === 0)
+  !isWhole(input) || (cut && seenObject(input)?.isFilled !== true)
 
 /** Whether an item is a call for the client to run. */
 export const isCall = (item: JsonObject): boolean =>

@@ -1,7 +1,7 @@
 // Encodes turns as input items, as the provider requires: every call has its result right after the model's items, no
 // result is without its call, and no thought comes last among the model's items.
 
-import { type JsonObject, parseObject } from '../../ir/json.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type {
   AssistantPart,
   ContentPart,
@@ -13,6 +13,7 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { seenObject } from '../../lib/json-reader.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { callInput, isEmptyInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
@@ -310,5 +311,5 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
 /** Some servers parse those of past calls, and refuse a conversation where the model broke off. */
 const argumentsOf = ({ input }: ToolCallPart, { own, verbatim }: Outgoing): string => {
   if (isEmptyInput(input)) return '{}'
-  return own === verbatim || parseObject(input) !== undefined ? input : JSON.stringify(callInput('function', input))
+  return own === verbatim || seenObject(input) !== undefined ? input : JSON.stringify(callInput('function', input))
 }
