@@ -27,8 +27,9 @@ export const upgrade = async (gateway: Gateway, request: Request): Promise<Respo
     requireAddress(key, address)
     shed(gateway)
     const socket = createSocket(gateway, request, { key, changes: keys.changes() })
+    const headers = { 'x-request-id': id, 'x-content-type-options': 'nosniff' }
     // The runtime answers a handshake that is none itself.
-    if (gateway.listener?.upgrade(request, socket, { 'x-request-id': id }) !== true) return undefined
+    if (gateway.listener?.upgrade(request, socket, headers) !== true) return undefined
     // Nobody gets it: the connection is no longer HTTP's.
     return new Response(null)
   } catch (thrown) {

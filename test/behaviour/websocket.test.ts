@@ -495,15 +495,25 @@ describe('with a provider that takes its time', () => {
   })
 
   /** A connection that has become a WebSocket, and on which a test writes its own bytes. */
-  const raw = async (): Promise<net.Socket> => {
+  const raw = async (): Promise<{ socket: net.Socket; answer: string }> => {
     const socket = net.connect(Number(new URL(gateway.url).port), '127.0.0.1')
     const lines = ['GET /v1/responses HTTP/1.1', 'host: x', 'connection: Upgrade', 'upgrade: websocket']
     const key = Buffer.from('0123456789abcdef').toString('base64')
     const more = ['sec-websocket-version: 13', `sec-websocket-key: ${key}`, `authorization: Bearer ${gateway.secret}`]
     socket.write([...lines, ...more, '', ''].join('\r\n'))
-    await new Promise((resolve) => socket.once('data', resolve))
-    return socket
+    const { promise: answered, resolve } = Promise.withResolvers<Buffer>()
+    socket.once('data', resolve)
+    return { socket, answer: String(await answered) }
   }
+
+  test('the handshake is answered with what every answer has', async () => {
+    await start(() => ({ headers: sse, steps: [begun, ended] }))
+    const { socket, answer } = await raw()
+    expect(answer).toMatch(/^HTTP\/1\.1 101 /)
+    expect(answer).toMatch(/^x-content-type-options: nosniff\r$/im)
+    expect(answer).toMatch(/^x-request-id: req_/im)
+    socket.destroy()
+  })
 
   test.each<[string, (socket: net.Socket) => void]>([
     ['half of its connection closed', (socket) => socket.end()],
@@ -513,7 +523,7 @@ describe('with a provider that takes its time', () => {
   ])('a client with %s ends its answer', async (_, leave) => {
     const held = gate()
     await start(() => ({ headers: sse, steps: [begun, held, ended] }))
-    const socket = await raw()
+    const { socket } = await raw()
     socket.on('error', () => undefined)
     socket.write(frameOf(JSON.stringify(create({ input: 'x' }))))
     const request = await provider.arrived(0)
@@ -534,7 +544,7 @@ describe('with a provider that takes its time', () => {
       yield ended
     }
     await start(() => ({ headers: sse, steps: steps() }))
-    const socket = await raw()
+    const { socket } = await raw()
     socket.pause()
     socket.write(frameOf(JSON.stringify(create({ input: 'x' }))))
     const request = await provider.arrived(0)
