@@ -1,6 +1,6 @@
 // Archives whose bytes depend on nothing but what is in them: files in the order given, one time, no owner.
 
-import { zipSync } from 'fflate'
+import { Zip, ZipPassThrough } from 'fflate'
 import { pack } from 'tar-stream'
 
 /** `mode`: of the permissions, such as 0o755. */
@@ -23,13 +23,31 @@ export const tar = async (entries: readonly Entry[]): Promise<Uint8Array> => {
 /** How hard to compress: for a release, or to try it out. */
 export type Effort = 'whole' | 'quick'
 
-export const zip = (entries: readonly Entry[], effort: Effort): Uint8Array =>
-  zipSync(
-    Object.fromEntries(
-      entries.map(({ path, bytes, mode }) => [path, [bytes, { mtime: time(), os: UNIX, attrs: mode << 16 }]]),
-    ),
-    { level: effort === 'whole' ? 9 : 1 },
-  )
+/** By libdeflate, which the runtime brings: files of a zip are some 4 % smaller than zlib's best. */
+class Deflated extends ZipPassThrough {
+  override compression = 8
+  level: 1 | 12 = 12
+
+  protected override process(whole: Uint8Array<ArrayBuffer>, final: boolean): void {
+    this.ondata(null, Bun.deflateSync(whole, { library: 'libdeflate', level: this.level }), final)
+  }
+}
+
+export const zip = (entries: readonly Entry[], effort: Effort): Uint8Array => {
+  const pieces: Uint8Array[] = []
+  const packed = new Zip((error, piece) => {
+    if (error !== null) throw error
+    pieces.push(piece)
+  })
+  for (const { path, bytes, mode } of entries) {
+    const level = effort === 'whole' ? 12 : 1
+    const file = Object.assign(new Deflated(path), { level, mtime: time(), os: UNIX, attrs: mode << 16 })
+    packed.add(file)
+    file.push(bytes, true)
+  }
+  packed.end()
+  return Buffer.concat(pieces)
+}
 
 /** By the system's xz, in blocks, so that the number of its threads changes nothing. */
 export const xz = async (bytes: Uint8Array, effort: Effort): Promise<Uint8Array> => {

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { unzipSync } from 'fflate'
 import manifest from '../../package.json' with { type: 'json' }
 import { libraryOf } from '../../scripts/packed.ts'
 import { type Entry, tar, zip } from '../../scripts/release/archive.ts'
@@ -46,6 +47,14 @@ test('a zip is the same each time, in every time zone', () => {
   if (zone === undefined) delete process.env.TZ
   else process.env.TZ = zone
   expect(new Set(made).size).toBe(1)
+})
+
+test('a zip holds what was given, with modes', () => {
+  const made = zip(entries, 'whole')
+  for (const { path, bytes } of entries) expect(Buffer.from(unzipSync(made)[path] ?? [])).toEqual(Buffer.from(bytes))
+  // What follows the mark of the first entry of the directory at its end: permissions are in the upper half of four bytes.
+  const directory = Buffer.from(made).indexOf('PK\x01\x02')
+  expect(Buffer.from(made).readUInt32LE(directory + 38) >>> 16).toBe(0o755)
 })
 
 test('beside a library that lies in the binary as a file there is none that could be taken for it', async () => {
