@@ -4,7 +4,7 @@
 import { type AccountChange, changedAccount, draftOf, type NewAccount, removedAccount } from '../entries/accounts.ts'
 import { type AccountValue, accountName, boundOf } from '../entries/entries.ts'
 import { PRESETS } from '../provider/presets/index.ts'
-import { askAll, chosenAccounts, findingLines } from './asked.ts'
+import { allAnswer, askAll, chosenAccounts, findingLines, NO_ACCOUNT } from './asked.ts'
 import { BACKEND_FLAGS, serverAddress } from './backend.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, wholeConfig, withStore } from './data.ts'
@@ -157,8 +157,8 @@ export const accountsTest = command({
         io,
         findings.map((finding) => ({ ...finding, model: finding.model ?? null, upstream: finding.upstream ?? null })),
       )
-    else io.out(findings.length === 0 ? 'No account is configured.' : findingLines(findings).join('\n'))
-    return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
+    else io.out(findings.length === 0 ? NO_ACCOUNT : findingLines(findings).join('\n'))
+    return allAnswer(findings) ? EXIT.ok : EXIT.failed
   },
 })
 

@@ -3,6 +3,7 @@
 import { HEALTH } from '../admin-api/health.ts'
 import type { Account } from '../admin-api/schema.ts'
 import { accountsAdd, accountsRemove, accountsReseal, accountsTest, accountsUpdate } from './accounts-change.ts'
+import { NO_ACCOUNT } from './asked.ts'
 import { RUNNING_FLAGS, runningServer } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
@@ -20,7 +21,7 @@ export const accounts = command({
     const { remoteAccounts } = await import('./remote.ts')
     const items = await remoteAccounts(address)
     if (args.json) printJson(io, items)
-    else if (items.length === 0) io.out('No account is configured.')
+    else if (items.length === 0) io.out(NO_ACCOUNT)
     else io.out(accountLines(items).join('\n'))
     return EXIT.ok
   },

@@ -11,6 +11,10 @@ export const ACCOUNT_FLAG = {
   account: { type: 'string', valueHint: 'PROVIDER[/NAME]', description: 'Only this provider or account' },
 } as const
 
+/** Where there is nobody to ask. */
+export const NO_ACCOUNT =
+  "No account is configured: set a vendor's variable, such as ANTHROPIC_API_KEY, or add one in the dashboard or the configuration."
+
 type Asked = { provider: Provider; account: Account }
 
 /** Throws a UsageError where none is of that name. */
@@ -38,6 +42,10 @@ export const askAll = async (config: Config, asked: Asked[], io: Io): Promise<Fi
   )
   return (await Promise.all(found)).flat()
 }
+
+/** Asked for answers, a command fails where there are none. */
+export const allAnswer = (findings: readonly Finding[]): boolean =>
+  findings.length > 0 && findings.every(({ ok }) => ok)
 
 export const findingLines = (findings: Finding[]): string[] =>
   columns(

@@ -136,7 +136,9 @@ const warnOfUnpriced = (
   for (const { id, preset, accounts } of providers) {
     const ids = models.filter((model) => model.provider === id && unpriced.has(model.id)).map((model) => model.id)
     if (ids.length === 0 || accounts.length === 0) continue
-    reader.warn(`the preset ${preset} knows no price of ${list(ids)}: it counts as 0 until models sets one`)
+    reader.warn(
+      `the preset ${preset} knows no price of ${list(ids)}: until models sets one (price: { input, output }), what is used costs 0`,
+    )
   }
 }
 

@@ -5,7 +5,15 @@ import type { Preset } from '../provider/preset.ts'
 
 /** `presets`: the providers it is to have; the contract's two, by variables of their own, where there are none. */
 export const sampleFor = (presets: readonly Preset[]): string =>
-  presets.length === 0 ? sample(NEUTRAL, `{ auto: ${USUAL} }`) : sample(presetsIn(presets), aliasesOf(presets))
+  presets.length === 0
+    ? sample(NEUTRAL, `{ auto: ${USUAL} }`, PORT)
+    : sample(presetsIn(presets), aliasesOf(presets), portBeside(presets))
+
+const PORT = 8080
+
+/** Where a server of these is at home at the usual port, the next one. */
+const portBeside = (presets: readonly Preset[]): number =>
+  presets.some(({ open, baseUrl }) => open && baseUrl.startsWith(`http://127.0.0.1:${PORT}/`)) ? PORT + 1 : PORT
 
 const { auto: USUAL } = BUILTIN_ALIASES
 
@@ -21,11 +29,12 @@ const aliasesOf = (presets: readonly Preset[]): string => {
 const sample = (
   providers: string,
   aliases: string,
+  port: number,
 ): string => `# sluice configuration. "sluice config schema" prints its JSON Schema, "sluice config check" validates it.
 # Durations are written 500ms, 15s, 10m, 24h; sizes 512KB, 25MB. Secrets are references: env:NAME or file:PATH.
 
-listen: { host: 127.0.0.1, port: 8080 }
-# admin: { listen: 127.0.0.1:8081 }   # dashboard, admin API and metrics there, and nowhere else
+listen: { host: 127.0.0.1, port: ${port} }
+# admin: { listen: 127.0.0.1:${port + 1} }   # dashboard, admin API and metrics there, and nowhere else
 # admin: { hosts: [admin.example] }   # or at one address: for requests with this Host header, and no others
 # admin: { accounts: presets }        # where accounts added in the dashboard may lead: any (the default), presets, none
 data: ./data                      # the database; relative to this file

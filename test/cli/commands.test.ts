@@ -99,7 +99,7 @@ test.each([[['keys', 'list']], [['backup', 'copy.db']]])(
   async (words) => {
     const { code, out, err } = await type(...words, '--data', 'x'.repeat(300))
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toEndWith('cannot be made; choose another data directory.')
+    expect(err).toEndWith('cannot be made; choose another data directory with --data.')
   },
 )
 

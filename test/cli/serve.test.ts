@@ -156,11 +156,11 @@ describe('serve', () => {
     ],
     [
       ['--data', '/dev/null/deep/data'],
-      'The database /dev/null/deep/data/sluice.db has no folder: a file is in its place; choose another data directory.',
+      'The database /dev/null/deep/data/sluice.db has no folder: a file is in its place; choose another data directory with --data.',
     ],
     [
       ['--data', '/proc/none'],
-      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
+      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory with --data.',
     ],
   ])(
     'what it cannot have ends the start with 1 and what to do: %j',

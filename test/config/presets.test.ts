@@ -197,7 +197,11 @@ describe('a preset by name', () => {
   test.each([
     [at('groq'), {}, 'providers.mine has no account: set GROQ_API_KEY, or list one'],
     [at('bedrock'), { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'AWS_BEARER_TOKEN_BEDROCK is set but AWS_REGION is not'],
-    [at('deepseek'), { DEEPSEEK_API_KEY: 'k' }, 'the preset deepseek knows no price of deepseek-flash: it counts as 0'],
+    [
+      at('openai'),
+      { OPENAI_API_KEY: 'k' },
+      'the preset openai knows no price of gpt-image-2.6-sunburst: until models sets one (price: { input, output }), what',
+    ],
     [
       'providers: { vendor_a: { preset: groq } }',
       { GROQ_API_KEY: 'k' },

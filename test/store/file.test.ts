@@ -351,7 +351,7 @@ describe('backup and restore', () => {
       `The copy ${path}/copy.db has no folder: a file is in its place; choose another place.`,
     )
     expect(await refusalOf(() => restoreStore(path, '/proc/none/sluice.db'))).toBe(
-      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
+      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory with --data.',
     )
   })
 

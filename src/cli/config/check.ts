@@ -7,7 +7,7 @@ import { formatSize } from '../../config/units.ts'
 import { type Config, loadConfig, problemLine } from '../../config.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Finding } from '../../relay/asking.ts'
-import { ACCOUNT_FLAG, askAll, chosenAccounts, findingLines } from '../asked.ts'
+import { ACCOUNT_FLAG, allAnswer, askAll, chosenAccounts, findingLines, NO_ACCOUNT } from '../asked.ts'
 import { command } from '../command.ts'
 import { DATA_FLAGS, JSON_FLAG } from '../data.ts'
 import { EXIT, printJson } from '../io.ts'
@@ -41,13 +41,14 @@ export const configCheck = command({
     const database = args.ask && config.store !== undefined ? await askStore(config.store) : undefined
     const limits = args.ask && config.limitsStore !== undefined ? await askLimitsStore(config.limitsStore) : undefined
     const findings = args.ask ? await askAll(config, accounts, io) : undefined
-    const ok = (findings?.every((finding) => finding.ok) ?? true) && database?.ok !== false && limits?.ok !== false
+    const answered = findings === undefined || allAnswer(findings)
+    const ok = answered && database?.ok !== false && limits?.ok !== false
     if (args.json) {
       const asked = findings === undefined ? {} : { asked: findings.map(findingJson) }
       const stores = { ...(database && { asked_store: database }), ...(limits && { asked_limits_store: limits }) }
       printJson(io, { ok, ...summary(config), warnings, ...asked, ...stores })
     } else if (findings !== undefined) {
-      const lines = findings.length === 0 ? ['no account is configured'] : findingLines(findings)
+      const lines = findings.length === 0 ? [NO_ACCOUNT] : findingLines(findings)
       const stores = [
         ...(database === undefined ? [] : [`store: ${database.words}`]),
         ...(limits === undefined ? [] : [`limits store: ${limits.words}`]),

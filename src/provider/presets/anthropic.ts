@@ -31,7 +31,14 @@ export const anthropic: Preset = {
     },
     {
       ...{ id: 'claude-opus-5-5', name: 'Claude Opus 5.5', family: 'opus', images: true },
-      ...{ context: 1_000_000, maxOutput: 128_000, price: { input: 4, output: 20 } },
+      ...{ context: 1_000_000, maxOutput: 128_000 },
+      price: { ...cached(4, 20), cacheRead: 0.2 },
+      quirks: { alwaysThinks: true },
+    },
+    {
+      ...{ id: 'claude-fable-5-2', name: 'Claude Fable 5.2', family: 'fable', images: true, released: '2026-11-09' },
+      ...{ context: 1_000_000, maxOutput: 128_000 },
+      price: { ...cached(8, 40), cacheRead: 0.2 },
       quirks: { alwaysThinks: true },
     },
     {
@@ -40,27 +47,34 @@ export const anthropic: Preset = {
     },
     {
       ...{ id: 'claude-sonnet-5-5', name: 'Claude Sonnet 5.5', family: 'sonnet', images: true },
-      ...{ context: 1_000_000, maxOutput: 128_000, price: { input: 2, output: 10 } },
+      ...{ context: 1_000_000, maxOutput: 128_000 },
+      price: { ...cached(2, 10), cacheRead: 0.1 },
     },
     {
       ...{ id: 'claude-opus-4-6', name: 'Claude Opus 4.6', family: 'opus', images: true },
       ...{ context: 1_000_000, maxOutput: 128_000, price: cached(5, 25) },
     },
-    // Its price is told as "from" a figure: which of them counts when is not known.
     {
-      ...{ id: 'claude-haiku-5-5', name: 'Claude Haiku 5.5', family: 'haiku', images: true },
+      ...{ id: 'claude-haiku-5-5', name: 'Claude Haiku 5.5', family: 'haiku', images: true, released: '2026-10-07' },
       ...{ context: 1_000_000, maxOutput: 128_000 },
+      price: { ...cached(0.1, 0.5), long: { above: 100_000, ...cached(0.5, 2.5) } },
     },
   ],
-  pricesOf: '2026-11-27',
+  pricesOf: '2026-11-28',
   facts: [
     { of: 'URL, headers', how: 'documented', on: '2026-11-27', source: 'platform.claude.com/docs' },
     {
       of: 'models, prices',
       how: 'documented',
-      on: '2026-11-27',
-      source: 'platform.claude.com/docs/en/models/overview',
+      on: '2026-11-28',
+      source: "platform.claude.com/docs/en/models, each model's overview",
     },
-    { of: 'cache prices of the 5.5 models', how: 'unverified', on: '2026-11-27', source: '' },
+    {
+      of: 'cache prices of Sonnet 5.5 and Fable 5.2',
+      how: 'reported',
+      on: '2026-11-28',
+      source: 'releases of PromptFuel and rightsize, of the pricing page',
+    },
+    { of: 'a write of an hour by Haiku 5.5 past 100,000 tokens', how: 'unverified', on: '2026-11-28', source: '' },
   ],
 }

@@ -19,10 +19,16 @@ export const bedrock: Preset = {
     { id: 'claude-opus-4-7', upstream: 'anthropic.claude-opus-4-7', name: 'Claude Opus 4.7' },
     { id: 'claude-sonnet-5', upstream: 'anthropic.claude-sonnet-5', name: 'Claude Sonnet 5' },
     { id: 'claude-haiku-4-5', upstream: 'anthropic.claude-haiku-4-5', name: 'Claude Haiku 4.5' },
+    {
+      ...{ id: 'claude-haiku-5-5', upstream: 'anthropic.claude-haiku-5-5', name: 'Claude Haiku 5.5' },
+      ...{ family: 'haiku', images: true, context: 1_000_000, maxOutput: 128_000 },
+    },
   ],
   facts: [
     { of: 'URL, headers, signature', how: 'documented', on: '2026-11-27', source: "the vendor's own bedrock-sdk" },
     { of: 'models', how: 'documented', on: '2026-11-27', source: 'platform.claude.com, claude-in-amazon-bedrock' },
+    { of: 'limits of Haiku 5.5', how: 'documented', on: '2026-11-28', source: 'docs.aws.amazon.com, its model card' },
+    { of: 'id of Haiku 5.5', how: 'reported', on: '2026-11-28', source: 'apidog.com' },
     { of: 'id of Haiku 4.5', how: 'unverified', on: '2026-11-27', source: '' },
     { of: 'prices', how: 'unverified', on: '2026-11-27', source: '' },
   ],

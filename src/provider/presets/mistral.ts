@@ -14,7 +14,8 @@ export const mistral: Preset = {
   priceMap: 'mistral',
   models: [
     {
-      ...{ id: 'mistral-large-4', name: 'Mistral Large 4', family: 'mistral' },
+      ...{ id: 'mistral-large-4', name: 'Mistral Large 4', family: 'mistral', images: true },
+      ...{ context: 1_048_576 },
       price: { input: 1.36, output: 4.18, cacheRead: 0.14 },
     },
     {
@@ -35,10 +36,11 @@ export const mistral: Preset = {
       quirks: { noReasoning: true },
     },
   ],
-  pricesOf: '2026-10-06',
+  pricesOf: '2026-10-20',
   facts: [
-    { of: 'URL', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'URL', how: 'reported', on: '2026-11-28', source: 'lava.so and others' },
     { of: 'models, prices', how: 'reported', on: '2026-10-06', source: 'models.dev, of docs.mistral.ai' },
-    { of: 'limits of Large 4', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'context of Large 4', how: 'reported', on: '2026-11-28', source: 'vercel.com/ai-gateway, getmaxim.ai' },
+    { of: 'output limit of Large 4', how: 'unverified', on: '2026-11-28', source: '' },
   ],
 }

@@ -14,6 +14,11 @@ export const moonshot: Preset = {
   priceMap: 'moonshot',
   models: [
     {
+      ...{ id: 'kimi-k3.1-pro', name: 'Kimi K3.1 Pro', family: 'kimi', images: true },
+      ...{ context: 1_048_576, maxOutput: 1_048_576 },
+      price: { input: 2, output: 10, cacheRead: 0.2 },
+    },
+    {
       ...{ id: 'kimi-k3', name: 'Kimi K3', family: 'kimi', images: true, released: '2026-07-16' },
       ...{ context: 1_048_576, maxOutput: 1_048_576 },
       price: { input: 3, output: 15, cacheRead: 0.3 },
@@ -28,5 +33,6 @@ export const moonshot: Preset = {
   facts: [
     { of: 'URL, wires', how: 'reported', on: '2026-11-27', source: 'developersdigest.tech, of platform.kimi.ai' },
     { of: 'models, prices', how: 'reported', on: '2026-07-17', source: 'models.dev' },
+    { of: 'K3.1 Pro', how: 'reported', on: '2026-11-28', source: 'vercel.com/ai-gateway and novita.ai' },
   ],
 }

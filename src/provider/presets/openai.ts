@@ -2,7 +2,13 @@
 
 import type { Preset } from '../preset.ts'
 
-const BEYOND = 272_000
+const WIDE = { context: 1_050_000, maxOutput: 128_000 }
+
+/** A write to the cache costs a quarter more than its input; long prompts cost twice as much, and their answers half as much again. */
+const lengthy = (input: number, output: number, cacheRead: number) => ({
+  ...{ input, output, cacheRead, cacheWrite: input * 1.25 },
+  long: { above: 272_000, input: input * 2, output: output * 1.5, cacheRead: cacheRead * 2, cacheWrite: input * 2.5 },
+})
 
 export const openai: Preset = {
   name: 'openai',
@@ -26,31 +32,64 @@ export const openai: Preset = {
     { id: 'gpt-imagegen-3', upstream: 'dall-e-3', name: 'DALL·E 3', gone: '2026-05-12' },
     {
       ...{ id: 'gpt-5.6-sol', name: 'GPT-5.6 Sol', family: 'codex', images: true, released: '2026-07-09' },
-      ...{ context: 1_050_000, maxOutput: 128_000 },
-      price: {
-        ...{ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
-        long: { above: BEYOND, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 },
-      },
+      ...{ ...WIDE, price: lengthy(2, 10, 0.2) },
       quirks: { noSampling: true },
     },
     {
       ...{ id: 'gpt-5.6-terra', name: 'GPT-5.6 Terra', family: 'codex', images: true, released: '2026-07-09' },
-      ...{ context: 1_050_000, maxOutput: 128_000, price: { input: 2.5, output: 15, cacheRead: 0.25 } },
+      ...{ ...WIDE, price: lengthy(2, 12, 0.2) },
       quirks: { noSampling: true },
     },
     {
       ...{ id: 'gpt-5.6-luna', name: 'GPT-5.6 Luna', family: 'codex', images: true, released: '2026-07-09' },
-      ...{ context: 1_050_000, maxOutput: 128_000, price: { input: 1, output: 6, cacheRead: 0.1 } },
+      ...{ ...WIDE, price: lengthy(0.2, 1.2, 0.02) },
       quirks: { noSampling: true },
+    },
+    {
+      ...{ id: 'gpt-6-luna', name: 'GPT-6 Luna', family: 'codex', images: true, released: '2026-09-22' },
+      ...{ ...WIDE, price: lengthy(0.1, 0.5, 0.01) },
+      quirks: { noSampling: true },
+    },
+    {
+      ...{ id: 'gpt-6.1-terra', name: 'GPT-6.1 Terra', family: 'codex', images: true, released: '2026-10-26' },
+      ...{ ...WIDE, price: lengthy(1, 5, 0.05) },
+      quirks: { noSampling: true },
+    },
+    {
+      ...{ id: 'gpt-6.2-sol', name: 'GPT-6.2 Sol', family: 'codex', images: true },
+      ...{ ...WIDE, price: lengthy(2, 10, 0.1) },
+      quirks: { noSampling: true, alwaysThinks: true },
+    },
+    {
+      ...{ id: 'gpt-6.2-astra', name: 'GPT-6.2 Astra', family: 'codex', images: true },
+      ...{ ...WIDE, price: lengthy(8, 40, 0.4) },
+      quirks: { noSampling: true, alwaysThinks: true },
     },
     // What its pictures are made of is told by their usage: its text and its pictures have prices of their own.
     { id: 'gpt-image-2.6-sunburst', name: 'GPT Image 2.6 Sunburst', family: 'image', kind: 'image' },
   ],
-  pricesOf: '2026-11-27',
+  pricesOf: '2026-11-28',
   facts: [
     { of: 'URL, headers', how: 'documented', on: '2026-11-27', source: 'developers.openai.com/api/docs' },
     { of: 'models', how: 'documented', on: '2026-11-27', source: 'developers.openai.com/api/docs/deprecations' },
     { of: 'prices of 5.5, 5.4, 5.4 mini', how: 'reported', on: '2026-06-04', source: 'reports of the pricing page' },
-    { of: 'prices and limits of 5.6', how: 'reported', on: '2026-11-27', source: 'models.dev' },
+    {
+      of: 'prices and limits of 6 and later',
+      how: 'documented',
+      on: '2026-11-28',
+      source: 'developers.openai.com/api/docs/models',
+    },
+    {
+      of: 'cache prices of 6 Luna, 6.1 Terra and 6.2 Astra, price of 5.6 Terra and Luna',
+      how: 'reported',
+      on: '2026-11-28',
+      source: 'releases of PromptFuel and TokenMeter, of the pricing page',
+    },
+    {
+      of: 'price of 5.6 Sol',
+      how: 'reported',
+      on: '2026-11-28',
+      source: 'models.dev; twice as much by its own page, which held until 2026-11-21',
+    },
   ],
 }

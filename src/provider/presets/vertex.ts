@@ -21,10 +21,15 @@ export const vertex: Preset = {
     { id: 'claude-sonnet-5', name: 'Claude Sonnet 5' },
     { id: 'claude-sonnet-4-6', name: 'Claude Sonnet 4.6' },
     { id: 'claude-haiku-4-5', upstream: 'claude-haiku-4-5@20251001', name: 'Claude Haiku 4.5' },
+    {
+      ...{ id: 'claude-haiku-5-5', name: 'Claude Haiku 5.5', family: 'haiku', images: true },
+      ...{ context: 1_000_000, maxOutput: 128_000 },
+    },
   ],
   facts: [
     { of: 'URL, body, token', how: 'documented', on: '2026-11-27', source: "the vendor's own vertex-sdk" },
     { of: 'ids of 4.7, 4.6, 4.5', how: 'documented', on: '2026-11-27', source: 'platform.claude.com, models overview' },
+    { of: 'Haiku 5.5', how: 'documented', on: '2026-11-28', source: 'docs.cloud.google.com' },
     { of: 'ids of 4.8 and Sonnet 5, version', how: 'unverified', on: '2026-11-27', source: '' },
     { of: 'prices', how: 'unverified', on: '2026-11-27', source: '' },
   ],

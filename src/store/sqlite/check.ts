@@ -81,7 +81,10 @@ const damaged = (path: string, cause?: unknown) =>
 /** What a file is: the copy of a database lies wherever it is told to, the database itself in the data directory. */
 export type FileKind = 'database' | 'copy'
 
-const ELSEWHERE: Record<FileKind, string> = { database: 'choose another data directory', copy: 'choose another place' }
+const ELSEWHERE: Record<FileKind, string> = {
+  database: 'choose another data directory with --data',
+  copy: 'choose another place',
+}
 
 const INSTEAD: Record<FileKind, string> = {
   database: 'move it away, or put a copy in its place with "sluice restore FILE"',

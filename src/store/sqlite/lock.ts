@@ -61,4 +61,4 @@ export const keepLock = (path: string, waitMs = 0): KeptLock => {
 }
 
 const anotherOn = (path: string): string =>
-  `Another server is running on ${path}; stop it first, or choose another data directory.`
+  `Another server is running on ${path}; stop it first, or choose another data directory with --data.`
