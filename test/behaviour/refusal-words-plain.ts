@@ -75,6 +75,23 @@ const ROLES: Row[] = [
   ['a plain server', CHAT, 'no user', 400, openai('The messages parameter is illegal.', '1214'), 'told messages'],
 ]
 
+/** Of a list, and of a time: what is counted stands beside its figure. */
+const COUNTED: Row[] = [
+  [
+    'a counter',
+    CHAT,
+    'history',
+    400,
+    bare('120 messages are more than the 100 messages of a conversation'),
+    'told messages',
+  ],
+  ['a counter', M2C, 'history', 422, bare('the limit of 100 messages is exceeded by 20'), 'told messages'],
+  ['a counter', M2C, 'tools', 400, bare('Too many tools: there are 200 tools, the maximum is 128 tools'), 'told tools'],
+  ['a counter', CHAT, 'plain', 400, bare('The daily limit is exceeded: 1000000 of 1000000 tokens are used'), 'busy 5'],
+  ['a counter', M2C, 'plain', 403, bare('You exceeded the quota of tokens per hour.'), 'busy 5'],
+  ['a finder', CHAT, 'history', 400, bare('The model id has the wrong format.'), 'refused access'],
+]
+
 /** Where nothing is named, the conversation is put more plainly. */
 const NOTHING: Row[] = [
   ['a terse server', CHAT, 'system within', 400, openai('wrong chat (2013)'), 'answered'],
@@ -95,4 +112,4 @@ const OWED: Row[] = [
   ['a teller', CHAT, 'plain', 200, { status: '449', msg: 'The current rate limit is exceeded', body: null }, 'busy 5'],
 ]
 
-export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...NOTHING, ...OWED]
+export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...COUNTED, ...NOTHING, ...OWED]

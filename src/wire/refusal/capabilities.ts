@@ -214,7 +214,8 @@ const CAPABILITIES: Capability[] = [
       }),
   },
   {
-    called: /\b(?:tool|function)?[ _]?(?:call|use)?[ _]?ids?\b/i,
+    called:
+      /(?<!\b(?:model|deployment|project|account|user|request|response|session)[ _-]?)\bids?\b|\b(?:tool|function|call|use)(?:[ _](?:call|use))?[ _]?ids?\b/i,
     unless: /\blength\b|\blong\b|\bpattern\b|\balphanumeric\b|\bcharacters\b|\ba-z\b|\bformat\b/i,
     asked: ({ wire, sent }) =>
       wire === 'chat-completions'
@@ -352,6 +353,13 @@ const CAPABILITIES: Capability[] = [
       const call = callIdIn(wire, sent, () => true)?.slice(0, -1)
       return at(call, { advice: 'The conversation holds calls: define their tools, too, or leave the calls out.' })
     },
+  },
+  {
+    // A figure of what a list holds, beside the most that it may.
+    called: /\b\d{1,9} (?:of (?:the |your )?)?(?:\w{1,20} )?(?:messages|turns|tools|functions)\b/i,
+    unless: /\bexceed|\b(?:more|over|above|at most|maximum|max|limit|too many|only|up to)\b/i,
+    asked: ({ sent, said }) =>
+      at(MENTIONS_TOOLS.test(said) ? toolsIn(sent) : first(sent, 'messages', 'input'), { advice: 'Send fewer.' }),
   },
   member(/\blog[- ]?probs?\b|\bprobabilit/i, 'logprobs', 'include', 'top_logprobs'),
   member(SEVERAL, 'n'),

@@ -107,6 +107,11 @@ const BUSY: Sign[] = [
     /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|(?<!\b(?:tool|function)s? )calls?) (?:limit|quota)\b|\bthrottl\w*/i,
     /\b(?:exceed\w*|reached|hit|wait|retry|again|later|many|throttl\w*)\b/i,
   ),
+  // Of what may be used in a time.
+  both(
+    /\b(?:hourly|daily|weekly|monthly|per (?:second|minute|hour|day|week|month))\b/i,
+    /\b(?:limit|quota|allowance)s? (?:\w+ )?(?:exceed\w*|reached|used up)\b|\b(?:exceed\w*|reached|over) (?:\w+ ){0,5}(?:limit|quota|allowance)\b/i,
+  ),
   ...phrase(
     // Of the asking itself: what a request holds too much of is its own fault.
     /(?<!函数|工具)(?:请求|调用|访问|并发|频率)(?:请求|调用|总|数|量|次|频率|过于|太){0,4}(?:过多|过高|频繁|超限)|限流/,
