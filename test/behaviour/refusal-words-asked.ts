@@ -141,6 +141,8 @@ const ASKED = {
   'model first': (wire) => talk(wire, said('Hello.'), said('Well?')),
   blank: (wire) => talk(wire, { role: 'user', content: [{ type: 'text', text: ' ' }] }),
   'blank of the model': (wire) => talk(wire, hi, said(''), hi),
+  'texts in a list': (wire) =>
+    talk(wire, { role: 'user', content: ['Hi', 'there'].map((text) => ({ type: 'text', text })) }),
   'empty reply': (wire) => talk(wire, hi, said(''), hi),
   'tool of no arguments': (wire) => ({
     tools: [
@@ -244,6 +246,7 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
       const written = asText(asObject(call.function).arguments)
       return written !== '' && parseObject(written) === undefined
     }),
+  'texts in a list': (sent) => turnsOf(sent).some(({ content }) => Array.isArray(content)),
   'empty reply': (sent) => turnsOf(sent).some(({ role, content }) => role === 'assistant' && content === ''),
   'tool of no arguments': ({ tools }) =>
     asObjects(tools).some((tool) => !isObject(asObject(tool.function ?? tool).parameters)),

@@ -92,6 +92,33 @@ const COUNTED: Row[] = [
   ['a finder', CHAT, 'history', 400, bare('The model id has the wrong format.'), 'refused access'],
 ]
 
+/** Where a text is wanted there is a list, of texts or for a picture. */
+const LISTS: Row[] = [
+  ...["No 'content' of this type: expected one of ['str'], got list.", 'messages: the content should be `str`'].flatMap(
+    (words): Row[] => [
+      ['a joiner', CHAT, 'texts in a list', 400, bare(words), 'answered'],
+      ['a joiner', 'messages', 'texts in a list', 400, bare(words), 'told messages'],
+      ['a joiner', CHAT, 'picture', 400, bare(words), 'says Could not process image'],
+      ['a joiner', M2C, 'picture', 422, bare(words), 'says Could not process image'],
+    ],
+  ),
+  [
+    'a lister',
+    'responses',
+    'picture',
+    400,
+    {
+      error: {
+        message: "Invalid value: 'input_image'. Supported values are: 'input_text' and 'refusal'.",
+        type: 'invalid_request_error',
+        param: 'input[0].content[1].type',
+        code: 'invalid_value',
+      },
+    },
+    'says Could not process image',
+  ],
+]
+
 /** Where nothing is named, the conversation is put more plainly. */
 const NOTHING: Row[] = [
   ['a terse server', CHAT, 'system within', 400, openai('wrong chat (2013)'), 'answered'],
@@ -112,4 +139,4 @@ const OWED: Row[] = [
   ['a teller', CHAT, 'plain', 200, { status: '449', msg: 'The current rate limit is exceeded', body: null }, 'busy 5'],
 ]
 
-export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...COUNTED, ...NOTHING, ...OWED]
+export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...COUNTED, ...LISTS, ...NOTHING, ...OWED]

@@ -6,7 +6,16 @@ import type { Remedy } from '../../errors.ts'
 import { asList, asObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
-import { FORMS, fileIn, rootAlternativesIn, schemasIn, shapelessIn, thoughtlessIn } from './holders.ts'
+import {
+  FORMS,
+  fileIn,
+  listIn,
+  rootAlternativesIn,
+  schemasIn,
+  shapelessIn,
+  thoughtlessIn,
+  WANTS_TEXT,
+} from './holders.ts'
 import type { Span } from './kinds.ts'
 import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
@@ -203,6 +212,15 @@ const CAPABILITIES: Capability[] = [
             { remedy: 'no-null-content' },
           )
         : undefined,
+  },
+  {
+    called: /\bcontents?\b/i,
+    unless: WANTS_TEXT,
+    asked: ({ wire, sent }) =>
+      at(listIn(sent), {
+        ...(wire === 'chat-completions' && { remedy: 'anew' }),
+        advice: 'Send its text as a string.',
+      }),
   },
   {
     called: /\bJSON\b|\bargument|\bUnterminated string\b|\bdelimiter\b|\bunexpected end\b|\bpars(?:e|ing)\b|\bdecod/i,

@@ -9,6 +9,7 @@ import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../settings/effort.ts'
 import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT } from './capabilities.ts'
 import { isValue } from './echoes.ts'
+import { WANTS_TEXT } from './holders.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
 import { holdsPicture, isInPicture, showsPicture } from './oddities.ts'
@@ -49,7 +50,9 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   if (plain !== undefined) return plain
   const isOfPicture = place !== undefined && isInPicture(sent, place)
   const pictures = isSure && !isOfPicture ? undefined : picturesIn(sent, error)
-  return pictures ?? told
+  // A server that takes none lists the types that it takes.
+  const isOfType = isOfPicture && place.at(-1) === 'type'
+  return pictures ?? (isOfType ? { pictures: 'none' } : told)
 }
 
 /** Whatever else it names, but for settings of a stream: what is not to be had in a stream is so without one, and the other way round. `named`: what it is. */
@@ -163,10 +166,8 @@ const isAbout = (named: Place | undefined, lacking: Place): boolean =>
 
 /** What a server wants to be a text is a list for the picture that it holds. */
 const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
-  place !== undefined && WANTS_TEXT.test(text) && holdsPicture(valueAt(sent, place))
-
-const WANTS_TEXT =
-  /\b(?:must be a|valid|expected (?:a )?) ?string\b|\bstring\b.{0,60}\b(?:array|list|sequence)\b|\b(?:array|list|sequence)\b.{0,60}\bstring\b/i
+  WANTS_TEXT.test(text) &&
+  (place === undefined ? /\bcontents?\b/i.test(text) && showsPicture(sent) : holdsPicture(valueAt(sent, place)))
 
 const SURE: readonly Found[] = ['told', 'path', 'quoted', 'name']
 const FOUND: readonly Found[] = [...SURE, 'word']
