@@ -2,6 +2,7 @@
 // failed over and refused as those of every other endpoint.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -124,8 +125,12 @@ describe('embeddings', () => {
     })
   })
 
-  test('that the provider refuses for a member name it, if the client has written it', async () => {
-    next = () => json({ error: { message: 'provider text', type: 'invalid_request_error', param: 'dimensions' } }, 400)
+  test.each<[number, JsonObject]>([
+    [400, { error: { message: 'provider text', type: 'invalid_request_error', param: 'dimensions' } }],
+    [422, { detail: [{ type: 'less_than', loc: ['body', 'dimensions'], msg: 'provider text' }] }],
+    [400, { error: "provider text: 'dimensions' is not supported" }],
+  ])('that the provider refuses for a member name it, if the client has written it: %p %p', async (status, body) => {
+    next = () => json(body, status)
     const error = await errorOf(await gateway.post('/v1/embeddings', asked))
     expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'dimensions' })
     expect(error.message).not.toContain('provider text')

@@ -11,7 +11,7 @@ import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
 import { isClients } from '../../wire/refusal/quoted.ts'
-import { deniesIn, lacksIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
+import { deniesIn, lacksIn, memberIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { plainerIn, settingsIn } from '../../wire/refusal/settings.ts'
 import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
@@ -86,7 +86,7 @@ const withNames = async (
   const { provider = {} } = error
   const isPlain = isPlainly(error)
   if (!mayName(error)) return error
-  if (!isChatWire(wire)) return isPlain ? withMember(error, body) : error
+  if (!isChatWire(wire)) return isPlain ? withMember(error, body, sentIn(sent)) : error
   /** Of a status for other faults, only what says no to a part of the request is about the request. */
   const refusedBy = (sent: JsonObject): Refused => {
     const { status } = provider
@@ -133,8 +133,9 @@ const named = (
 })
 
 /** The same on a wire that only passes: by the outermost member that the provider names. */
-const withMember = (error: GatewayError, body: unknown): GatewayError => {
-  const [member] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
+const withMember = (error: GatewayError, body: unknown, sent: JsonObject): GatewayError => {
+  const [told] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
+  const member = told ?? memberIn(sent, body)
   return member === undefined
     ? error
     : new GatewayError(error.code, error.message, { ...optionsOf(error), place: [member] })

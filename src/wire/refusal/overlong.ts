@@ -112,7 +112,7 @@ const BEHIND =
   /^[\s`'"]*((?:(?:tokens?|of|in|from|for|the|your|text)[\s`'"]+){0,4}(?!exceed)[\w']+(?:[\s`'"]+(?:tokens?|messages)\b)?)/i
 
 const MAXIMUM =
-  /\bmax(?:imum)?\b|\bmax_seq_len\b|\bn_ctx\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
+  /\bmax(?:imum)?\b|\bmax_seq_len\b|\bn_ctx\b|\bbatch size\b|\blimit\b|\bcontext\b|\ballowed\b|\bat most\b|\bup to\b|\bthan\b|\bexceed/i
 const PROMPT = /\b(?:prompt|prompt_tokens|inputs?|messages?)\b/i
 const ANSWER = /\b(?:output|completion|draft|max_(?:new_|output_|completion_)?tokens)\b/i
 /** A word for the maximum behind the last for the answer. */

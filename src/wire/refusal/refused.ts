@@ -147,6 +147,16 @@ const isTold = ({ found, steps: [outer = ''] }: Name, hits: readonly Hit[]): boo
 const isEchoed = ({ found, steps, line }: Name, sent: JsonObject): boolean =>
   found !== 'told' && (found !== 'path' || steps.length > 1) && isValue(steps.join('.'), line, sent)
 
+/** The outermost member that a refusal names, of a body on any wire; undefined where it names none of it. */
+export const memberIn = (sent: JsonObject, error: unknown): string | undefined => {
+  const { names } = saidIn(error, sent)
+  const named = names.filter((name) => SURE.includes(name.found) && !isEchoed(name, sent))
+  const place = SURE.flatMap((found) => named.filter((name) => name.found === found))
+    .map(({ steps }) => resolved(sent, steps))
+    .find((one) => one !== undefined)
+  return place === undefined || place[0] === 'model' ? undefined : `${place[0]}`
+}
+
 /** What the provider cannot do of what was asked for. `place`: what the refusal names besides. */
 export const lacksIn = (wire: ChatWire, sent: JsonObject, error: unknown, place?: Place): Refused => {
   const { text, names } = saidIn(error, sent)

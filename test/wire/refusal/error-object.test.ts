@@ -244,6 +244,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
     'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9001>= n_ctx: 8192). Try to load the model with a larger context length, or provide a shorter input.',
     'Requested tokens (9001) exceed context window of 8192',
+    'input (9001 tokens) is too large to process. increase the physical batch size (current batch size: 8192)',
     'rpc error: code = Internal desc = request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it',
   ]
   const SAID = [
