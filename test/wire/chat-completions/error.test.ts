@@ -144,7 +144,8 @@ describe('a provider’s error', () => {
         expect.stringContaining(`prompt is too long: ${figures}`),
       ])
     }
-    expect(chatCompletions.decodeError(500, { error: { ...error, type: 'x' } }).code).toBe('upstream_error')
+    expect(chatCompletions.decodeError(401, { error: { ...error, type: 'x' } }).code).toBe('upstream_error')
+    expect(chatCompletions.decodeError(500, { error: { ...error, type: 'x' } }).code).toBe('context_length_exceeded')
   })
 
   test.each([
