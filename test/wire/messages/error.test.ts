@@ -71,6 +71,7 @@ describe('a provider’s error is classified', () => {
     [413, { detail: 'Input length (9) exceeds the maximum context length (8).' }, 'context_length_exceeded'],
     [422, { error: { type: 'x', n_prompt_tokens: 9, n_ctx: 8 } }, 'context_length_exceeded'],
     [500, { error: 'the request exceeds the available context size' }, 'upstream_error'],
+    [500, failure('api_error', 'request (9 tokens) exceeds the available context size (8)'), 'context_length_exceeded'],
     ...(
       [
         ['context_length_exceeded', 'context_length_exceeded'],
