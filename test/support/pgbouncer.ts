@@ -26,9 +26,10 @@ export const startPgBouncer = async (serverPort: number, connections: number) =>
   const port = freePort()
   const file = join(folder, 'pgbouncer.ini')
   await writeFile(join(folder, 'users.txt'), '"sluice" ""\n')
-  await writeFile(
-    file,
-    `[databases]
+  const writeTo = (serverPort: number): Promise<void> =>
+    writeFile(
+      file,
+      `[databases]
 * = host=127.0.0.1 port=${serverPort}
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -39,9 +40,11 @@ auth_file = ${join(folder, 'users.txt')}
 pool_mode = transaction
 default_pool_size = ${connections}
 max_client_conn = 500
+server_login_retry = 1
 logfile = ${join(folder, 'log')}
 `,
-  )
+    )
+  await writeTo(serverPort)
   await chmod(folder, 0o755)
   if (asOther.uid !== undefined) await chown(folder, asOther.uid, asOther.gid)
   const child = spawn(PROGRAM, ['-q', file], { ...asOther, cwd: folder, stdio: 'ignore' })
@@ -49,6 +52,11 @@ logfile = ${join(folder, 'log')}
   await listens(port)
   return {
     port,
+    /** To another server, at this port. */
+    async leadTo(serverPort: number) {
+      await writeTo(serverPort)
+      child.kill('SIGHUP')
+    },
     async stop() {
       child.kill('SIGKILL')
       await ended

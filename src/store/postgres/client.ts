@@ -253,7 +253,7 @@ const MISSING =
 /** What an operator does about what stands in the way of the first statement already, by its state. */
 const THEN: Record<string, string> = {
   '08P01':
-    'a pooler in front of it says so: have it hand out connections by transactions, and take what it does not know out of the URL of the store.',
+    'a pooler in front of it says so: see that it reaches the database and hands out connections by transactions, and take what it does not know out of the URL of the store.',
   '28000': CHECK_URL,
   '28P01': CHECK_URL,
   '3D000': CHECK_URL,
