@@ -177,7 +177,7 @@ export const createNodeLedger = ({
     push({ ask, keep: true, mostMs: silentMs, done, lost: nothing, late: done })
 
   /** What must be known before the request goes on. `undo` is said where it went on without the verdict. */
-  const asked = (ask: Ask, ...undo: readonly Ask[]): Promise<Verdict> =>
+  const heardOf = (ask: Ask, ...undo: readonly Ask[]): Promise<Verdict> =>
     new Promise((resolve, reject) => {
       let isOver = false
       const end = (act: () => void): void => {
@@ -232,7 +232,7 @@ export const createNodeLedger = ({
   }
 
   const enter = async ({ id: keyId }: Key, id: string): Promise<void> => {
-    const verdict = await asked({ do: 'enter', id, keyId }, { do: 'leave', id, refund: true })
+    const verdict = await heardOf({ do: 'enter', id, keyId }, { do: 'leave', id, refund: true })
     remember(keyId, verdict)
     if (verdict.error !== undefined) throw fromShared(verdict.error)
   }
@@ -247,26 +247,22 @@ export const createNodeLedger = ({
   }
 
   /** Asks until it is decided. */
-  const decided = async (id: string, { key, leastInput, recheck, ...facts }: Asked): Promise<Reservation> => {
-    const ask: SharedReserve = { ...facts, keyId: key.id, keysSeen: keys.versionOf(key.id) }
-    if (leastInput !== undefined) ask.leastInput = 'later'
-    if (entering.delete(id)) ask.enters = true
+  const decided = async (asked: ReserveAsk): Promise<Reservation> => {
+    const { exchangeId: id, key, leastInput, recheck } = asked
+    const enters = entering.delete(id)
+    let ask = sharedOf(asked, keys.versionOf(key.id), enters)
     // Who has left by then, for want of an answer, may have come in since.
-    const undo: Ask[] = ask.enters === true ? [{ do: 'leave', id, refund: true }] : []
+    const undo: Ask[] = enters ? [{ do: 'leave', id, refund: true }] : []
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const verdict = await asked(
-        { do: 'reserve', id, ask: { ...ask } },
-        { do: 'settle', id, settlement: GIVEN_BACK },
-        ...undo,
-      )
+      const verdict = await heardOf({ do: 'reserve', id, ask }, { do: 'settle', id, settlement: GIVEN_BACK }, ...undo)
       remember(key.id, verdict)
       if (verdict.error !== undefined) throw fromShared(verdict.error)
       if (verdict.reservation !== undefined) return verdict.reservation
       if (verdict.again === 'key') {
         await refresh()
         await recheck?.()
-        ask.keysSeen = keys.versionOf(key.id)
-      } else if (leastInput !== undefined) ask.leastInput = leastInput()
+        ask = { ...ask, keysSeen: keys.versionOf(key.id) }
+      } else if (leastInput !== undefined) ask = { ...ask, leastInput: leastInput() }
     }
     throw unavailable('is busy', { cause: 'the key of a request changes all the time' })
   }
@@ -280,9 +276,10 @@ export const createNodeLedger = ({
   const ledger: Ledger = {
     resumed: [],
     recovered: 0,
-    async reserve({ exchangeId: id, ...asked }) {
-      const reservation = await decided(id, asked)
-      open.set(id, { keyId: asked.key.id, model: asked.model, prices: prices(), held: reservation.reserved })
+    async reserve(asked) {
+      const reservation = await decided(asked)
+      const { exchangeId, key, model } = asked
+      open.set(exchangeId, { keyId: key.id, model, prices: prices(), held: reservation.reserved })
       return reservation
     },
     progress({ exchangeId: id }, usage, serverTools) {
@@ -317,7 +314,7 @@ export const createNodeLedger = ({
     // What budgets hold is the owner's to say.
     heldOf: () => NOTHING_HELD,
     async requireLeft(key) {
-      const verdict = await asked({ do: 'look', id: '', keyId: key.id })
+      const verdict = await heardOf({ do: 'look', id: '', keyId: key.id })
       if (verdict.error !== undefined) throw fromShared(verdict.error)
     },
     flush: async () => undefined,
@@ -353,7 +350,31 @@ export const createNodeLedger = ({
   }
 }
 
-type Asked = Omit<ReserveAsk, 'exchangeId'>
+/** All that it may have, whether it is there or not. */
+type Told = { [K in keyof Required<SharedReserve>]: SharedReserve[K] }
+
+/** One literal: what is left of a request when some of it is taken out costs several times as much. */
+const sharedOf = (asked: ReserveAsk, keysSeen: number, enters: boolean): SharedReserve =>
+  ({
+    keyId: asked.key.id,
+    keysSeen,
+    leastInput: asked.leastInput === undefined ? undefined : 'later',
+    enters: enters ? true : undefined,
+    model: asked.model,
+    fallbacks: asked.fallbacks,
+    classes: asked.classes,
+    wire: asked.wire,
+    stream: asked.stream,
+    address: asked.address,
+    tag: asked.tag,
+    inputEstimate: asked.inputEstimate,
+    outputCap: asked.outputCap,
+    maxOutput: asked.maxOutput,
+    answers: asked.answers,
+    pictures: asked.pictures,
+    leastOutput: asked.leastOutput,
+    fixed: asked.fixed,
+  }) satisfies Told
 
 const NOTHING_HELD = { tokens: 0, microUsd: 0 }
 

@@ -13,8 +13,8 @@ import type { Limited } from './limit-headers.ts'
 export type SharedReserve = Omit<ReserveAsk, 'exchangeId' | 'key' | 'leastInput' | 'recheck'> & {
   keyId: string
   keysSeen: number
-  leastInput?: number | 'later'
-  enters?: true
+  leastInput?: number | 'later' | undefined
+  enters?: true | undefined
 }
 
 /** `id`: the exchange's, which a request has from its beginning. */
