@@ -59,17 +59,11 @@ export const configCheck = command({
   },
 })
 
-/** Whether the database answers; nothing is changed there. */
+/** Whether a start could use the database; nothing is changed there. */
 const askStore = async (url: string): Promise<{ ok: boolean; words: string }> => {
-  const { createClient } = await import('../../store/postgres/client.ts')
+  const { tryPostgres } = await import('../../store/postgres/open.ts')
   try {
-    const client = createClient(url, { max: 1 })
-    try {
-      const [row] = await client.query<{ version: string }>("SELECT current_setting('server_version') AS version")
-      return { ok: true, words: `answers, PostgreSQL ${row?.version ?? ''}`.trimEnd() }
-    } finally {
-      await client.close()
-    }
+    return { ok: true, words: `answers, PostgreSQL ${await tryPostgres(url)}`.trimEnd() }
   } catch (cause) {
     return { ok: false, words: cause instanceof Error ? cause.message : String(cause) }
   }

@@ -47,6 +47,25 @@ export const migrate = async (
   await db.begin(run, { deadlineMs: LONGEST_MS })
 }
 
+/**
+ * Does what a start does first, and undoes it: makes a table, or writes by `write` where the tables are there. Throws a StoreError
+ * for a database that a start would refuse.
+ */
+export const tryOut = async (db: Database, where: string, write: string): Promise<void> => {
+  const undone = new Error('undone')
+  const run = async (tx: Queries): Promise<never> => {
+    await tx.query(READ_COMMITTED)
+    const applied = await read(tx)
+    const isThere = isCurrent(applied, MIGRATIONS, where)
+    if (applied === undefined) await requireEmpty(tx, where)
+    await tx.query(isThere ? write : 'CREATE TABLE sluice_tried (id text)')
+    throw undone
+  }
+  await db.begin(run).catch((cause: unknown) => {
+    if (cause !== undone) throw cause
+  })
+}
+
 const NONE: Applied = { names: [], least: 0 }
 
 /** Statements that were written for the schema that most have; whose tables are in another one has it first in the search_path. */

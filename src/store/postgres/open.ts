@@ -17,7 +17,7 @@ import { createJobs, type Jobs } from './jobs.ts'
 import { createKeptAnswers } from './kept-answers.ts'
 import { createKeyRing } from './keys.ts'
 import { createMembers } from './members.ts'
-import { migrate } from './migrate.ts'
+import { migrate, tryOut } from './migrate.ts'
 import { ormOf } from './orm.ts'
 import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
@@ -51,6 +51,18 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
   } catch (error) {
     await client.close()
     throw error
+  }
+}
+
+/** The version of its server. Throws a StoreError for a database that `openPostgres` would refuse, and leaves each as it was. */
+export const tryPostgres = async (url: string): Promise<string> => {
+  const client = createClient(url, { max: 1 })
+  try {
+    const [row] = await client.query<{ version: string }>("SELECT current_setting('server_version') AS version")
+    await tryOut(client, whereOf(url), PROBE)
+    return row?.version ?? ''
+  } finally {
+    await client.close()
   }
 }
 

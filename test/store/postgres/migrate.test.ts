@@ -12,7 +12,7 @@ import {
 } from '../../../src/store/postgres/ledger/turn.ts'
 import { migrate } from '../../../src/store/postgres/migrate.ts'
 import { MIGRATIONS, type Migration } from '../../../src/store/postgres/migrations.ts'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { openPostgres, tryPostgres } from '../../../src/store/postgres/open.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 import { newKey } from '../support.ts'
 import { dropAll, newDatabase, nodeOn, ownDatabase } from './support.ts'
@@ -113,6 +113,33 @@ describe.skipIf(postgresMissing !== undefined)('migrating PostgreSQL', () => {
     expect(await admin.query('SELECT relname FROM pg_class WHERE relnamespace = 2200')).toEqual([{ relname: 'keys' }])
     await expect(admin.query('SELECT nextval($1)', ['exchange_rows'])).rejects.toThrow()
     await nodeOn(`${url}?search_path=own`)
+  })
+
+  test('one is tried without a trace, and refused as a start would refuse it', async () => {
+    const TABLES = `SELECT relname FROM pg_class WHERE relnamespace = 2200 AND relkind = 'r'`
+    const empty = await newDatabase('empty')
+    expect(await tryPostgres(empty)).toMatch(/^\d+/)
+    expect(await clientOn(empty).query(TABLES)).toEqual([])
+    const made = await ownDatabase()
+    const admin = clientOn(made)
+    const state = () => admin.query('SELECT count(*) AS n FROM versions')
+    const before = await state()
+    await tryPostgres(made)
+    expect(await state()).toEqual(before)
+    const role = `tried_${crypto.randomUUID().slice(0, 8)}`
+    await admin.query(`CREATE ROLE ${role} LOGIN`)
+    await admin.query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`)
+    const by = (url: string): string => url.replace(/\/\/[^@]*@/, `//${role}@`)
+    await expect(tryPostgres(by(made))).rejects.toThrow('permission denied for table versions')
+    await expect(tryPostgres(by(empty))).rejects.toThrow('permission denied for schema public')
+    await expect(tryPostgres(`${made}?default_transaction_read_only=on`)).rejects.toThrow('takes no writes')
+    await expect(tryPostgres(`${empty}?search_path=nowhere`)).rejects.toThrow(
+      'make the first schema of its search_path',
+    )
+    await clientOn(empty).query('CREATE TABLE theirs (id text)')
+    await expect(tryPostgres(empty)).rejects.toThrow('holds tables of another program')
+    await admin.query(`DROP OWNED BY ${role}`)
+    await admin.query(`DROP ROLE ${role}`)
   })
 
   test('whatever that schema is called', async () => {
