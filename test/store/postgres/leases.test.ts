@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Client, createClient } from '../../../src/store/postgres/client.ts'
+import { createLease } from '../../../src/store/postgres/ledger/lease.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 import { dropAll, ownDatabase } from './support.ts'
 
@@ -177,5 +178,43 @@ describe.skipIf(postgresMissing !== undefined)('leases of nodes', () => {
     expect(await play(3_600_000, 6_000, ['b', 'a'])).toEqual([])
     expect(await play(0, SOON_MS, ['b'])).toEqual(['a'])
     await world.client.close()
+  })
+})
+
+describe('a lease that is given up', () => {
+  /** Statements end when the test says. */
+  const leased = () => {
+    const asked: { text: string; end: (rows: object[] | Error) => void }[] = []
+    const query = (text: string) =>
+      new Promise((resolve, reject) =>
+        asked.push({ text, end: (rows) => (rows instanceof Error ? reject(rows) : resolve(rows)) }),
+      )
+    const terms = { client: { query }, node: 'a', timing: { leaseMs: LEASE_MS }, onFailure: () => undefined }
+    const lately = { forget: () => undefined, sayAgain: async () => undefined }
+    return { asked, lease: createLease(terms as never, lately) }
+  }
+
+  test.each(['carried out', 'lost'])('is taken back no more by a renewal on its way that is %s', async (how) => {
+    const { asked, lease } = leased()
+    const renewed = lease.beat().catch(() => undefined)
+    const given = lease.giveUp()
+    expect(asked).toHaveLength(1)
+    asked[0]?.end(how === 'lost' ? new Error('lost') : [{ life: 'one' }])
+    await renewed
+    await Promise.resolve()
+    expect(asked.map(({ text }) => text.trim().slice(0, 6))).toEqual(['SELECT', 'DELETE'])
+    asked[1]?.end([])
+    await given
+  })
+
+  test('is not renewed any more', async () => {
+    const { asked, lease } = leased()
+    const given = lease.giveUp()
+    await Promise.resolve()
+    asked[0]?.end([])
+    await given
+    await expect(lease.renew()).rejects.toThrow('unavailable')
+    await expect(lease.beat()).rejects.toThrow('unavailable')
+    expect(asked).toHaveLength(1)
   })
 })

@@ -1,5 +1,6 @@
 // The lease of a node: while it lasts, the database grants it what it asks for, and nobody takes over what it has.
 
+import { unavailable } from '../../../errors.ts'
 import type { Lately } from './lately.ts'
 import type { Terms } from './options.ts'
 
@@ -25,7 +26,9 @@ export const createLease = (
   /** The database's, as it was with the last beat: another after a crash. */
   let life: string | undefined
   const isOver = (): boolean => over
-  const beat = async (): Promise<void> => {
+  /** Renewals under way. */
+  const renewing = new Set<Promise<unknown>>()
+  const renew = async (): Promise<void> => {
     const manner = { deadlineMs: timing.leaseMs, isRepeatable: true }
     const [row] = await client.query<{ life: string }>(BEAT, [node, timing.leaseMs], manner)
     fenced = false
@@ -34,6 +37,12 @@ export const createLease = (
     if (was === undefined || was === life) lately.forget()
     // Its lease does not wait for that.
     else void lately.sayAgain(isOver)
+  }
+  const beat = async (): Promise<void> => {
+    if (over) throw unavailable('is busy', { cause: 'the ledger has ended' })
+    const run = renew()
+    renewing.add(run)
+    await run.finally(() => renewing.delete(run))
   }
   return {
     beat,
@@ -45,6 +54,8 @@ export const createLease = (
     isOver,
     async giveUp() {
       over = true
+      // One that is carried out afterwards would take the lease anew, for others to wait for its end.
+      await Promise.allSettled(renewing)
       await client.query('DELETE FROM nodes WHERE id = $1', [node]).catch(onFailure)
     },
   }
