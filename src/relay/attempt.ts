@@ -18,6 +18,7 @@ import type { Ask, EncodedRequest, PassCodec, Tap, Undo } from '../wire/codec.ts
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { tellsWhy } from '../wire/refusal/error-object.ts'
+import { asksCompaction } from '../wire/responses/compaction.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import { needsStopping } from '../wire/settings/stops.ts'
 import { droppedBetas } from './adapt/betas.ts'
@@ -417,7 +418,7 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
           images,
           tokensPer: target.model.tokensPer,
           noDone: quirksOf(target).noDone === true,
-          asked: exchange.body.outline,
+          compacts: asksCompaction(exchange.body.outline),
           looseCalls: quirksOf(target).looseCalls === true,
           cap: plan.cap,
           now: secondsOf(relay.clock),

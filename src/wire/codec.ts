@@ -153,6 +153,7 @@ export type Tap = {
 
 export type Pictures = { come: number; told: number }
 
+/** A tap holds them for as long as its stream runs: nothing of the request's body may be among them. */
 export type TapOptions = {
   /** The gateway's id of the model, written wherever the stream names it. */
   model: string
@@ -166,8 +167,8 @@ export type TapOptions = {
   looseCalls?: boolean
   /** The output cap that was sent: see `answerEdits`. */
   cap?: number | undefined
-  /** Responses: the body of the request. */
-  asked?: JsonObject
+  /** Responses: whether a compaction is asked for. */
+  compacts?: boolean
   /** Audio: what the model's seconds count for. */
   tokensPer?: TokensPer
   /** Seconds since the epoch, for a failure before the provider has said anything. */

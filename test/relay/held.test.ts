@@ -9,21 +9,21 @@ import { onlyProvider, startGateway } from '../support/gateway.ts'
 const STREAMS = 6
 const PROMPT_BYTES = 1024 * 1024
 
-/** A conversation of so many bytes, none of its turns like another. */
-const conversation = (bytes: number): { role: string; content: string }[] => {
+/** A conversation of so many bytes, none of its turns like another. Of one in short turns an outline holds all. */
+const conversation = (bytes: number, lines: number): { role: string; content: string }[] => {
   const turns = []
   for (let left = bytes, at = 0; left > 0; at++) {
-    const content = `${at} ${`turn ${at} says "${at}"\n`.repeat(200)}`
+    const content = `${at} ${`turn ${at} says "${at}"\n`.repeat(lines)}`
     turns.push({ role: at % 2 === 0 ? 'user' : 'assistant', content })
     left -= JSON.stringify(content).length
   }
   return [...turns, { role: 'user', content: 'Go on.' }]
 }
 
-const bodyOf = (members: object, promptBytes: number): Uint8Array<ArrayBuffer> =>
-  new TextEncoder().encode(
-    JSON.stringify({ ...members, stream: true, max_tokens: 100, messages: conversation(promptBytes) }),
-  )
+const bodyOf = (members: object, messages: object): Uint8Array<ArrayBuffer> =>
+  new TextEncoder().encode(JSON.stringify({ ...members, stream: true, max_tokens: 100, messages }))
+
+type Body = Uint8Array<ArrayBuffer>
 
 type Asked = {
   /** The provider's answers, each of which falls silent where it ends. */
@@ -31,10 +31,18 @@ type Asked = {
   config(url: string): Partial<Config>
   path: string
   members: object
+  /** Of each turn; 200 by default. */
+  lines?: number
 }
 
 /** By the runtime's own account, for each of so many silent streams: of short requests, and how much more of long ones. */
-const heldFor = async ({ begun, config, path, members }: Asked): Promise<{ short: number; more: number }> => {
+const heldFor = async ({
+  begun,
+  config,
+  path,
+  members,
+  lines = 200,
+}: Asked): Promise<{ short: number; more: number }> => {
   const text = new TextEncoder().encode(begun)
   const provider = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
@@ -70,7 +78,9 @@ const heldFor = async ({ begun, config, path, members }: Asked): Promise<{ short
     return ((await held()) - before) / STREAMS
   }
   try {
-    const [small, large] = [bodyOf(members, 0), bodyOf(members, PROMPT_BYTES)]
+    const [small, large] = [conversation(0, lines), conversation(PROMPT_BYTES, lines)].map((all) =>
+      bodyOf(members, all),
+    ) as [Body, Body]
     // The first ones leave behind what is kept for all that come.
     await openAll(large)
     const short = await openAll(small)
@@ -96,6 +106,16 @@ const ASKED: [string, Asked][] = [
   [
     'passes',
     { begun: CHAT.begin + CHAT.word('hello'), config: only(['chat-completions']), path: CHAT_PATH, members: MODEL },
+  ],
+  [
+    'passes in short turns',
+    {
+      begun: CHAT.begin + CHAT.word('hello'),
+      config: only(['chat-completions']),
+      path: CHAT_PATH,
+      members: MODEL,
+      lines: 3,
+    },
   ],
   [
     'could have gone elsewhere',

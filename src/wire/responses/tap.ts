@@ -7,7 +7,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
-import { asksCompaction, isCompaction, withoutCompaction } from './compaction.ts'
+import { isCompaction, withoutCompaction } from './compaction.ts'
 import { cutEdits } from './cut.ts'
 import { ENDED, ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
@@ -22,7 +22,7 @@ export const tap = (options: TapOptions): Tap => {
   let hasItems = false
   let identity: { id: string; createdAt: number } | undefined
   /** Where a compaction is asked for, all before it: an answer without one is none, and its client is told nothing of it. */
-  let held: string[] | undefined = options.asked !== undefined && asksCompaction(options.asked) ? [] : undefined
+  let held: string[] | undefined = options.compacts === true ? [] : undefined
 
   /** An event that contains the whole response. */
   const whole = (event: string, text: string, { type, response }: JsonObject): string => {
