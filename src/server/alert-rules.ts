@@ -67,15 +67,14 @@ const quotas = (gateway: Gateway): Rule => {
   const { store, live, clock, config } = gateway
   const marksOf = (key: Key): Holding[] => {
     const { id, label, tokensTotal, tokensUsed } = key
-    const used = tokensTotal <= 0 ? 0 : (tokensUsed / tokensTotal) * 100
-    const mark = config.alerts.marks.findLast((each) => used >= each)
-    if (mark === undefined) return []
+    const mark = config.alerts.marks.findLast((each) => tokensUsed * 100 >= tokensTotal * each)
+    if (mark === undefined || tokensTotal <= 0) return []
     return [
       {
         subject: id,
         // A quota that was renewed or topped up is another one.
         period: `${mark}@${key.renewedAt ?? 0}/${tokensTotal}`,
-        text: `The key ${named(label, id)} has used ${Math.floor(used)} % of its quota of ${tokensTotal} tokens${renewalIn(key.renews)}.`,
+        text: `The key ${named(label, id)} has used ${percentOf(tokensUsed, tokensTotal)} % of its quota of ${tokensTotal} tokens${renewalIn(key.renews)}.`,
         facts: { key: id, label, mark, used: tokensUsed, total: tokensTotal, renews: key.renews ?? null },
       },
     ]
@@ -105,8 +104,8 @@ const budgets = (gateway: Gateway): Rule => {
     const { kind, id: owner } = ownerOfBudget(id)
     const whose =
       kind === 'gateway' ? 'the gateway' : `the ${kind} ${named((await store.budgets.nameOf(id)) ?? owner, owner)}`
-    const much = unit === 'usd' ? `${(amount / 1e6).toFixed(2)} USD` : `${amount} tokens`
-    const share = Math.floor((used / amount) * 100)
+    const much = unit === 'usd' ? dollarsOf(amount) : `${amount} tokens`
+    const share = percentOf(used, amount)
     return [
       {
         subject: id,
@@ -126,6 +125,15 @@ const budgets = (gateway: Gateway): Rule => {
     ),
   }
 }
+
+/** Whole, rounded down. A division before would make 29 of 100 a little less. */
+const percentOf = (used: number, whole: number): number => Math.floor((used * 100) / whole)
+
+const CENT = 10_000
+
+/** 50.00 USD; what no cents can say by its own digits. */
+const dollarsOf = (microUsd: number): string =>
+  `${microUsd % CENT === 0 ? (microUsd / 1e6).toFixed(2) : microUsd / 1e6} USD`
 
 const renewalIn = (renews: Renewal | undefined): string =>
   renews === undefined ? '' : `, which renews every ${renews}`

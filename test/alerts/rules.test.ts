@@ -73,6 +73,18 @@ describe('a quota', () => {
     if (found !== undefined) expect(found.text).toContain(`"ci" (${id}) has used ${Math.floor(used)} %`)
   })
 
+  test('is told at each mark once exactly so much of it is used, and in the same words', async () => {
+    const { alerts } = gateway.server.gateway.config
+    const { id } = await gateway.issue({ tokensTotal: 1_000 })
+    for (let mark = 1; mark <= 100; mark++) {
+      alerts.marks = [mark]
+      await use(id, mark * 10 - 1)
+      expect(await subjects('quota')).toEqual([])
+      await use(id, mark * 10)
+      expect((await look('quota'))?.[0]?.text).toContain(`has used ${mark} %`)
+    }
+  })
+
   test('is another one once it is renewed or topped up', async () => {
     const { id } = await gateway.issue({ tokensTotal: 100, renews: 'day' })
     const periods = new Set<string | undefined>()
@@ -119,6 +131,26 @@ describe('a quota', () => {
 })
 
 describe('a budget', () => {
+  test('is told in words of its very amount and share', async () => {
+    const { budgets } = gateway.server.gateway.store
+    const { id } = await gateway.issue({ label: 'ci' })
+    for (const [microUsd, words] of [
+      [100_000_000, '100.00 USD'],
+      [250_000, '0.25 USD'],
+      [1_200, '0.0012 USD'],
+      [1, '0.000001 USD'],
+    ] as const) {
+      const terms = { unit: 'usd', amount: microUsd, renews: undefined, warnAt: [29, 57, 58] } as const
+      const own = await budgets.set(budgetOf('key', id), terms, SYSTEM)
+      for (const share of microUsd === 1 ? [100] : [29, 57, 58]) {
+        if (own !== undefined) own.used.microUsd = (microUsd * share) / 100
+        expect((await look('budget'))?.[0]?.text).toBe(
+          `The budget of the key "ci" (${id}) is used to ${share} %: ${words}.`,
+        )
+      }
+    }
+  })
+
   test('is told at its own marks, with whose it is', async () => {
     const { budgets } = gateway.server.gateway.store
     const { id } = await gateway.issue({ label: 'ci' })
