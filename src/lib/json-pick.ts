@@ -7,6 +7,8 @@ import type { Slot } from './json-scan.ts'
 type Picker = {
   /** The outermost object's member of that name: the last one, as parsing all of it gives. */
   member(name: string): unknown
+  /** The same as it is written. */
+  written(name: string): Uint8Array<ArrayBuffer> | undefined
   /** The elements of a list that is such a member, each parsed when it is asked for; undefined for what is no list. */
   elements(name: string): Iterable<unknown> | undefined
 }
@@ -18,6 +20,10 @@ export const createPicker = (bytes: Uint8Array<ArrayBuffer>, slots: readonly Slo
     member(name) {
       const slot = slotOf(name)
       return slot === undefined ? undefined : parsed(bytes, slot.valueStart, slot.end)
+    },
+    written(name) {
+      const slot = slotOf(name)
+      return slot && bytes.subarray(slot.valueStart, slot.end)
     },
     elements(name) {
       const slot = slotOf(name)
@@ -39,7 +45,8 @@ function* elementsFrom(bytes: Uint8Array<ArrayBuffer>, open: number): Generator<
   }
 }
 
-const pastSpace = (bytes: Uint8Array, from: number): number => {
+/** Where the next token begins. */
+export const pastSpace = (bytes: Uint8Array, from: number): number => {
   let at = from
   while (at < bytes.length && (bytes[at] as number) <= SPACE) at++
   return at

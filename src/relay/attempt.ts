@@ -19,12 +19,12 @@ import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { tellsWhy } from '../wire/refusal/error-object.ts'
 import { asksCompaction } from '../wire/responses/compaction.ts'
-import { answerIn, rememberable } from '../wire/responses/references.ts'
+import { answerIn, itemsWritten, rememberable } from '../wire/responses/references.ts'
 import { needsStopping } from '../wire/settings/stops.ts'
 import { droppedBetas } from './adapt/betas.ts'
 import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from './adapt/other-form.ts'
 import { imagesAsked } from './adapt/pictures.ts'
-import type { Keep } from './adapt/recall.ts'
+import { type Keep, PIECE_CHARS } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
 import { requireBoundedAnswer } from './answer-bounds.ts'
 import {
@@ -389,7 +389,10 @@ const mayBeKept = ({ wire, codec, asSent }: Exchange): boolean =>
 const keeperOf = ({ relay, request }: Reading): Keep | undefined => {
   const { key, body, asSent } = request
   if (!mayBeKept(request)) return undefined
-  const kept = rememberable(asSent.whole().body, body.whole().body)
+  // Where no reference was resolved, what it was given is what is written.
+  const written = body.written?.('input')
+  const input = written && itemsWritten(written, PIECE_CHARS)
+  const kept = input === undefined ? rememberable(asSent.whole().body, body.whole().body) : { input }
   return kept && relay.recall.open(key.id, kept, body.size)
 }
 

@@ -45,6 +45,8 @@ export type ClientBody = {
   readonly leastInput: number
   /** An outermost member exactly. Of a large body, it alone is parsed. */
   member(name: string): Json | undefined
+  /** The same as its client wrote it, in the body's own memory; undefined for none, and where those bytes are not at hand. */
+  written?(name: string): Uint8Array<ArrayBuffer> | undefined
   /** The elements of a list that is an outermost member, each exactly, parsed as they are asked for; undefined for others. */
   elements(name: string): Iterable<Json> | undefined
   /** All of it. */
@@ -179,6 +181,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
       return leastInput(outlineOf, said + inShared + bytesCut(asBuffer(bytes), cut, isCutSaid))
     },
     member: (name) => picker.member(name) as Json | undefined,
+    written: picker.written,
     elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
@@ -379,6 +382,7 @@ function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBo
       )
     },
     member: (name) => picker.member(name) as Json | undefined,
+    written: picker.written,
     elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
     whole: () => {
       whole ??= objectIn(bodyText(bytes))
@@ -544,10 +548,11 @@ export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): Cli
 
 /** The body with another estimate. What it surely takes is not counted for that. */
 export const withEstimate = (body: ClientBody, inputEstimate: number): ClientBody => {
-  const { size, contentType, outline, mayShow, member, elements, whole, edited, free, marked } = body
+  const { size, contentType, outline, mayShow, member, written, elements, whole, edited, free, marked } = body
   const sent = contentType === undefined ? {} : { contentType }
   return {
     ...{ size, ...sent, outline, inputEstimate, mayShow, member, elements, whole, edited },
+    ...(written && { written }),
     ...(free && { free }),
     ...(marked && { marked }),
     get leastInput() {

@@ -5,6 +5,7 @@ import { asObjects, isObject, type Json, type JsonObject, parseObject } from '..
 import type { AnswerStore, Bounds, KeptAnswer, Part, Piece, Place } from '../../ledger/kept-answers.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { splice } from '../../lib/json-splice.ts'
+import { lend } from '../../lib/memory.ts'
 import type { Turns } from '../../lib/turns.ts'
 import { type References, type Rememberable, referenceEdits, referencesIn } from '../../wire/responses/references.ts'
 
@@ -43,7 +44,7 @@ type Options = {
   found?: (place: Place) => void
 }
 
-const PIECE_CHARS = 64 * 1024
+export const PIECE_CHARS = 64 * 1024
 /** From this size on what was asked is written while the answer is made, and not held in memory for so long. */
 const LARGE = 256 * 1024
 /** Pieces read or removed in one turn. */
@@ -127,9 +128,12 @@ export const createRecall = ({
   }
 
   /** What is written of a large request is not held meanwhile: this alone lives as long as its answer is made. */
-  const stageInput = async (stage: NonNullable<AnswerStore['stage']>, input: Json[]): Promise<number | undefined> => {
+  const stageInput = async (
+    stage: NonNullable<AnswerStore['stage']>,
+    input: Rememberable['input'],
+  ): Promise<number | undefined> => {
     let staged: number | undefined
-    for (const texts of inPieces(input)) {
+    for (const texts of inputPieces(input)) {
       const pieces = await turns(PIECE_CHARS, () => texts.map((text): Piece => ({ part: 'input', text })))
       staged = await turns(PIECE_CHARS, () => stage(staged, pieces))
     }
@@ -140,7 +144,7 @@ export const createRecall = ({
   const keeping = (
     keyId: string,
     previous: string | undefined,
-    input: readonly Json[],
+    input: Rememberable['input'],
     written: Promise<number | undefined>,
   ): Keep => {
     written.catch(() => undefined)
@@ -154,7 +158,7 @@ export const createRecall = ({
   }
 
   const keep = async (
-    { keyId, previous, input }: { keyId: string; previous: string | undefined; input: readonly Json[] },
+    { keyId, previous, input }: { keyId: string; previous: string | undefined; input: Rememberable['input'] },
     answer: JsonObject,
     written: number | undefined,
   ): Promise<void> => {
@@ -162,7 +166,7 @@ export const createRecall = ({
     if (typeof id !== 'string' || !Array.isArray(output)) return
     const items = output.filter(isObject)
     const pieces = [
-      ...[...inPieces(input)].flat().map((text): Piece => ({ part: 'input', text })),
+      ...[...inputPieces(input)].flat().map((text): Piece => ({ part: 'input', text })),
       ...[...inPieces(items)].flat().map((text): Piece => ({ part: 'output', text })),
       ...cut(JSON.stringify({ ...answer, output: [] })).map((text): Piece => ({ part: 'rest', text })),
     ]
@@ -198,9 +202,9 @@ export const createRecall = ({
     },
     open(keyId, { previous, input }, size) {
       const { stage } = answers()
-      return stage !== undefined && size >= LARGE
-        ? keeping(keyId, previous, [], stageInput(stage, input))
-        : keeping(keyId, previous, input, Promise.resolve(undefined))
+      if (stage === undefined || size < LARGE) return keeping(keyId, previous, held(input), Promise.resolve(undefined))
+      const giveBack = Array.isArray(input) ? undefined : lend([input.memory])
+      return keeping(keyId, previous, [], stageInput(stage, input).finally(giveBack))
     },
     isShared,
     place(place) {
@@ -239,16 +243,34 @@ const parsedItems = (text: string): Json[] => {
   return Array.isArray(list) ? list : []
 }
 
+const inputPieces = (input: Rememberable['input']): Iterable<string[]> =>
+  Array.isArray(input) ? inPieces(input) : fewOf(input.pieces)
+
+/** What is written later lies in memory of its own: the request's is given back before. */
+const held = (input: Rememberable['input']): Rememberable['input'] =>
+  Array.isArray(input) ? input : { memory: new Uint8Array(), pieces: [...input.pieces] }
+
+function* fewOf(pieces: Iterable<string>): Generator<string[]> {
+  let few: string[] = []
+  for (const piece of pieces) {
+    few.push(piece)
+    if (few.length < AT_ONCE) continue
+    yield few
+    few = []
+  }
+  if (few.length > 0) yield few
+}
+
 /** The items as text without brackets, cut into pieces: a few at a time. */
 function* inPieces(items: readonly Json[]): Generator<string[]> {
   let text = ''
   for (const [at, item] of items.entries()) {
     text += (at === 0 ? '' : ',') + JSON.stringify(item)
     if (text.length < PIECE_CHARS) continue
-    yield cut(text)
+    yield* fewOf(cut(text))
     text = ''
   }
-  if (text !== '') yield cut(text)
+  if (text !== '') yield* fewOf(cut(text))
 }
 
 /** Within no character: JSON text holds no other surrogates than pairs. */

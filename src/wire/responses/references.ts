@@ -3,6 +3,9 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { asList, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asBuffer } from '../../lib/as-buffer.ts'
+import { ARRAY, onBorder, QUOTE } from '../../lib/json-codes.ts'
+import { pastSpace } from '../../lib/json-pick.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from '../read.ts'
 
@@ -46,7 +49,31 @@ export const referenceEdits = (body: JsonObject, known: Resolved): Edit[] => {
 }
 
 /** A request whose answer later ones may refer to. `previous`: the answer that it continues; `input`: what it adds to that. */
-export type Rememberable = { previous?: string; input: Json[] }
+export type Rememberable = { previous?: string; input: Json[] | Written }
+
+/** Items as JSON text in UTF-8 without brackets, in pieces that lie within no character. `memory`: what they must not outlive. */
+export type Written = { readonly pieces: Iterable<string>; readonly memory: Uint8Array<ArrayBuffer> }
+
+/** The items of an input as it is written, no more than so many bytes in a piece; undefined for what is neither a list nor words. */
+export const itemsWritten = (memory: Uint8Array<ArrayBuffer>, pieceBytes: number): Written | undefined => {
+  if (memory[0] === ARRAY)
+    return { memory, pieces: piecesIn(memory, pastSpace(memory, 1), memory.length - 1, pieceBytes) }
+  return memory[0] === QUOTE ? { memory, pieces: wordsIn(memory, pieceBytes) } : undefined
+}
+
+function* wordsIn(memory: Uint8Array<ArrayBuffer>, pieceBytes: number): Generator<string> {
+  yield '{"type":"message","role":"user","content":'
+  yield* piecesIn(memory, 0, memory.length, pieceBytes)
+  yield '}'
+}
+
+function* piecesIn(memory: Uint8Array<ArrayBuffer>, start: number, end: number, pieceBytes: number): Generator<string> {
+  for (let from = start; from < end; ) {
+    const to = from + pieceBytes < end ? onBorder(memory, from, from + pieceBytes) : end
+    yield asBuffer(memory).toString('utf8', from, to)
+    from = to
+  }
+}
 
 /** Undefined where the client said `store: false`. `sent`: its body; `body`: the same with its references resolved. */
 export const rememberable = (sent: JsonObject, body: JsonObject): Rememberable | undefined => {

@@ -1,15 +1,17 @@
 // What the gateway keeps of answers: found by its own key only, whole or not at all, within bounds, in the database as in
 // memory.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import { ANSWER_BYTES, type AnswerStore, type Bounds, type Place } from '../../../src/ledger/kept-answers.ts'
 import { createAnswersInMemory } from '../../../src/ledger/kept-in-memory.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
+import { free } from '../../../src/lib/memory.ts'
 import { createTurns } from '../../../src/lib/turns.ts'
 import { createRecall, type Recall } from '../../../src/relay/adapt/recall.ts'
 import { storeError } from '../../../src/store/store.ts'
+import { itemsWritten, listOf } from '../../../src/wire/responses/references.ts'
 import { cleanUp, open } from '../../store/support.ts'
 
 afterEach(cleanUp)
@@ -182,6 +184,36 @@ describe.each(STORES)('%s', (_, makeStore) => {
         },
       ),
       { numRuns: 15 },
+    ))
+
+  test('an input comes back as its client wrote it, and is not read to be kept', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string({ unit: 'grapheme', minLength: 1 }),
+          fc.array(fc.record({ words: fc.string({ unit: 'grapheme' }), more: fc.jsonValue() })),
+        ),
+        fc.constantFrom(undefined, 2),
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.integer({ min: 500, max: 70_000 }),
+        async (input, spaces, times, pieceBytes) => {
+          const recall = recallOn(makeStore())
+          const long = typeof input === 'string' ? input.repeat(times) : [...input, { words: 'ខ្មែរ'.repeat(times) }]
+          const memory = new TextEncoder().encode(JSON.stringify(long, undefined, spaces))
+          const written = itemsWritten(memory, pieceBytes)
+          if (written === undefined) throw new Error('it is words or a list')
+          const parse = spyOn(JSON, 'parse')
+          const kept = recall.open('k', { input: written }, 1_000_000)
+          // Its memory is given back as soon as its answer has begun.
+          free(memory)
+          await kept({ id: 'resp_a', output: [said('msg_a')] })
+          const most = Math.max(0, ...parse.mock.calls.map(([text]) => text.length))
+          parse.mockRestore()
+          expect(most).toBeLessThan(1_000)
+          expect(await recall.input('k', 'resp_a')).toEqual(listOf(long))
+        },
+      ),
+      { numRuns: 25 },
     ))
 
   describe('bounds', () => {
