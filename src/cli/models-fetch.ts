@@ -3,7 +3,7 @@
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Listed } from '../relay/asking.ts'
-import { ACCOUNT_FLAG, chosenAccounts } from './asked.ts'
+import { ACCOUNT_FLAG, chosenAccounts, NO_ACCOUNT } from './asked.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireConfig } from './data.ts'
 import { EXIT, printJson } from './io.ts'
@@ -35,8 +35,8 @@ export const modelsFetch = command({
         io,
         told.map(({ models, ...from }) => ({ ...from, models: models ?? null })),
       )
-    else io.out(yaml(told))
-    return told.every(({ models }) => models !== undefined) ? EXIT.ok : EXIT.failed
+    else io.out(told.length === 0 ? NO_ACCOUNT : yaml(told))
+    return told.length > 0 && told.every(({ models }) => models !== undefined) ? EXIT.ok : EXIT.failed
   },
 })
 

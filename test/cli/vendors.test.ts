@@ -113,6 +113,7 @@ describe('config check --ask', () => {
   test.each([
     [['config', 'check', '--ask'], 'No account is configured'],
     [['accounts', 'test'], 'No account is configured'],
+    [['models', 'fetch'], 'No account is configured'],
   ])('%j says that there is none to ask, of no bill, and fails', async (words, none) => {
     const { code, out, err } = await type(...words)
     expect([code, out]).toEqual([1, expect.stringContaining(none)])
