@@ -244,7 +244,8 @@ export const quirksOf = ({ provider, model, learned }: Target): Quirks => {
 const KNOWN = new WeakMap<Target['model'], Pick<Target, 'provider' | 'learned'> & { quirks: Quirks }>()
 
 /**
- * What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id.
+ * What the answer's form depends on. Answers of another wire get an id of ours: some servers give all of theirs one id, or
+ * none, which clients refer to on one wire, and by which agents tell answers apart on the others.
  * `now`: seconds since the epoch.
  */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
@@ -254,7 +255,7 @@ export const askOf = (exchange: Exchange, { model, wire }: Target, now: number):
   stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
   now,
-  ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
+  ...(exchange.wire === wire ? {} : { id: exchange.id.replace(/^req_/, '') }),
 })
 
 const askedIn = ({ marked, whole }: ClientBody): JsonObject => marked?.body ?? whole().body
