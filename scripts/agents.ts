@@ -22,6 +22,7 @@ const BY_NPM = {
   '@continuedev/cli': '1.5.47',
   '@earendil-works/pi-coding-agent': '1.6.0',
   '@github/copilot': '1.0.102',
+  '@kilocode/cli': '7.7.7',
   '@openai/codex': '0.171.0',
   '@qwen-code/qwen-code': '0.24.4',
   cline: '3.0.65',
@@ -30,7 +31,14 @@ const BY_NPM = {
   'opencode-ai': '1.18.33',
 }
 /** Each in an environment of its own. */
-const BY_PIP = { aider: 'aider-chat==0.86.2', hermes: 'hermes-agent==0.19.0', llm: 'llm==0.36' }
+const BY_PIP = {
+  aider: 'aider-chat==0.86.2',
+  cecli: 'cecli-dev==1.10.0',
+  gptme: 'gptme==0.35.1',
+  hermes: 'hermes-agent==0.19.0',
+  llm: 'llm==0.36',
+  'mini-swe-agent': 'mini-swe-agent==2.4.6',
+}
 const PAGE = new URL('../docs/clients.md', import.meta.url)
 
 const MAIN = join(import.meta.dir, '..', 'src', 'main.ts')
@@ -119,7 +127,7 @@ const driven = async (name: string, drive: Drive, program: string, model: string
     told = connected.text
     if (connected.code !== 0) return `connect failed: ${told}`
   } else {
-    await Bun.write(join(home, file.path), file.text(url, model))
+    await Bun.write(join(home, file.path), file.text(url, model, secret))
   }
   const shell = 'if [ -f ~/.copilot/sluice.env ]; then set -a; . ~/.copilot/sluice.env; set +a; fi; exec "$@"'
   const command = ['sh', '-c', shell, 'sh', program, ...drive.words(model, order.indexOf(model))]
@@ -153,9 +161,9 @@ const wordOf = ({ text, code }: Ran): string => {
 }
 
 /** Its own, with what is different about this drive. */
-const titleOf = (name: string): string => {
+const titleOf = (name: string, { title }: Drive): string => {
   const [own = '', ...rest] = name.split(', ')
-  return [CLIENTS.find((client) => client.name === own)?.title ?? own, ...rest].join(', ')
+  return [title ?? CLIENTS.find((client) => client.name === own)?.title ?? own, ...rest].join(', ')
 }
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-agents-'))
@@ -182,7 +190,7 @@ try {
     const cells: string[] = []
     for (const model of MODELS) cells.push(await driven(name, drive, program, model))
     failed ||= cells.some((word) => word.includes('failed'))
-    const title = titleOf(name)
+    const title = titleOf(name, drive)
     rows.push([title, /\d+(?:\.\d+)+/.exec(said.text)?.[0] ?? '?', ...cells])
   }
 } finally {

@@ -13,7 +13,9 @@ export type Drive = {
   words(model: string, at: number): string[]
   env?: Record<string, string>
   /** A file of its home in place of what `connect` writes. */
-  file?: { path: string; text(url: string, model: string): string }
+  file?: { path: string; text(url: string, model: string, key: string): string }
+  /** Of one that `connect` does not know, where its name here is not its title. */
+  title?: string
   /** What `connect` calls it, where that is not its name here. */
   as?: string
   /** It is asked to search the web, of vendors that can. */
@@ -66,6 +68,57 @@ export const DRIVES = {
   aider: {
     program: 'aider',
     words: () => ['--yes-always', '--no-check-update', '--no-analytics', '--no-git', '-m', ask('a tool')],
+  },
+  cecli: {
+    program: 'cecli',
+    words: () => ['--yes-always', '--no-check-update', '--no-analytics', '--no-git', '-m', ask('a tool')],
+    file: {
+      path: '.cecli.conf.yml',
+      text: (url, model) => `model: openai/${model}\nopenai-api-base: ${url}/v1\n`,
+    },
+    key: 'OPENAI_API_KEY',
+  },
+  gptme: {
+    program: 'gptme',
+    words: (model) => [
+      ...['--non-interactive', '--no-confirm', '--tool-format', 'tool', '--tools', 'shell'],
+      ...['-m', `sluice/${model}`, ask('shell')],
+    ],
+    file: {
+      path: '.config/gptme/config.toml',
+      text: (url, model, key) =>
+        `[[providers]]\nname = "sluice"\nbase_url = "${url}/v1"\napi_key = "${key}"\ndefault_model = "${model}"\n`,
+    },
+  },
+  kilo: {
+    program: 'kilo',
+    title: 'Kilo Code',
+    words: () => ['run', '--auto', ask('bash')],
+    file: {
+      path: '.config/kilo/kilo.json',
+      text: (url, model, key) =>
+        JSON.stringify({
+          model: `sluice/${model}`,
+          small_model: `sluice/${model}`,
+          provider: {
+            sluice: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'sluice',
+              options: { baseURL: `${url}/v1`, apiKey: key },
+              models: { [model]: { limit: { context: 200_000, output: 32_000 } } },
+            },
+          },
+        }),
+    },
+  },
+  'mini-swe-agent': {
+    program: 'mini',
+    words: (model) => ['-m', `openai/${model}`, '-t', ask('bash'), '--yolo', '--exit-immediately', '-l', '0'],
+    file: {
+      path: '.config/mini-swe-agent/.env',
+      text: (url) => `OPENAI_API_BASE=${url}/v1\nMSWEA_CONFIGURED=true\nMSWEA_COST_TRACKING=ignore_errors\n`,
+    },
+    key: 'OPENAI_API_KEY',
   },
   'copilot-cli': { program: 'copilot', words: () => ['--allow-all-tools', '-p', ask('bash')] },
   droid: {

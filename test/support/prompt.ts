@@ -13,7 +13,7 @@ const unmarked = (value: Json): string =>
   JSON.stringify(value, (name, member: Json) => (MARKS.has(name) ? undefined : member))
 
 /** Text alone and as the only part are the same prompt. */
-const listed = (content: Json | undefined): Json[] =>
+export const listed = (content: Json | undefined): Json[] =>
   Array.isArray(content) ? content : content === undefined || content === null ? [] : [{ type: 'text', text: content }]
 
 export const promptOf = ({ messages, input, ...settings }: JsonObject): Prompt => {
