@@ -68,6 +68,6 @@ const withoutCut = (bytes: Uint8Array<ArrayBuffer>, cut: Outline['cut']): Buffer
 
 const slotsOf = (bytes: Uint8Array<ArrayBuffer>, members: readonly Member[]): Slot[] =>
   members.map(({ start, nameEnd, valueStart, end }) => {
-    const key: string = JSON.parse(asBuffer(bytes).toString('utf8', start, nameEnd))
-    return { key, start, valueStart, end }
+    const written = asBuffer(bytes).toString('utf8', start + 1, nameEnd - 1)
+    return { key: written.includes('\\') ? JSON.parse(`"${written}"`) : written, start, valueStart, end }
   })

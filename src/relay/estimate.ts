@@ -2,6 +2,7 @@
 // tokenizer's count for billing.
 
 import { asList, asText, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { COLON } from '../lib/json-codes.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { sniffMediaType } from '../wire/turns/data-url.ts'
 import { tokenize } from './tokenizer.ts'
@@ -143,9 +144,16 @@ const OPENING = 48
 
 /** Whether a long string may be one, by its first bytes in raw JSON. */
 export const mayBeFile = (bytes: Buffer, start: number): boolean => {
-  const opening = bytes.toString('latin1', start, start + OPENING)
-  return opening.startsWith('data:') || BASE64.test(opening)
+  const end = Math.min(start + OPENING, bytes.length)
+  let at = start
+  while (at < end && IN_BASE64[bytes[at] as number] === true) at++
+  if (at < end && bytes[at] !== COLON) return false
+  return at === end || bytes.toString('latin1', start, start + DATA.length) === DATA
 }
+
+const DATA = 'data:'
+/** By byte, whether base64 may have it. */
+const IN_BASE64 = Array.from({ length: 256 }, (_, byte) => BASE64.test(String.fromCharCode(byte)))
 
 /** The tokenizer's count. `chars`: the length before the text was cut at a bound; the rest counts in proportion. */
 export const countTokens = async (text: string, chars = text.length): Promise<number> =>

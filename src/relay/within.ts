@@ -9,7 +9,14 @@ import { type Key, permits } from '../keys/key.ts'
 import { mayBeCut } from '../lib/json-survey.ts'
 import type { PassEdit } from '../wire/codec.ts'
 import { type ModelsWithin, modelsWithin, type Wishes, wishesWithin, withNames } from '../wire/models-within.ts'
-import { type HostedTool, hostedWithin, type Path, toolsWithin } from '../wire/tools/within.ts'
+import {
+  type HostedTool,
+  hostedWithin,
+  type Path,
+  type ToolWithin,
+  toolsBrought,
+  toolsListed,
+} from '../wire/tools/within.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Within } from './exchange.ts'
 import type { Target } from './target.ts'
@@ -43,12 +50,14 @@ type Found = { hosted: HostedTool[]; named: ModelsWithin[]; wishes: Wishes }
 
 const find = (body: JsonObject): Found | undefined => {
   try {
-    const tools = toolsWithin(body)
-    const wishes = wishesWithin(body, tools)
+    const listed = listedIn(body)
+    const brought = foundIn(toolsBrought(body))
+    const wishes = wishesWithin(body, [])
+    wishes.left.push(...listed.left, ...brought.left)
     const isLeft = ({ path }: ModelsWithin): boolean =>
       wishes.left.some((left) => left.every((step, at) => step === path[at]))
-    const named = modelsWithin(body, tools).filter((one) => !isLeft(one))
-    const hosted = hostedWithin(body, tools)
+    const named = [...modelsWithin(body, []), ...listed.named, ...brought.named].filter((one) => !isLeft(one))
+    const hosted = [...listed.hosted, ...brought.hosted, ...hostedWithin(body, [])]
     const found = { hosted, named, wishes }
     const isNothing = hosted.length + named.length + wishes.left.length === 0 && wishes.preset === undefined
     return isNothing ? undefined : found
@@ -56,6 +65,33 @@ const find = (body: JsonObject): Found | undefined => {
     throw error instanceof RangeError ? tooDeep(error) : error
   }
 }
+
+/** The same of tools alone. */
+type OfTools = {
+  readonly hosted: readonly HostedTool[]
+  readonly named: readonly ModelsWithin[]
+  readonly left: readonly Path[]
+}
+
+const NONE: OfTools = { hosted: [], named: [], left: [] }
+
+const foundIn = (tools: readonly ToolWithin[]): OfTools =>
+  tools.length === 0
+    ? NONE
+    : { hosted: hostedWithin({}, tools), named: modelsWithin({}, tools), left: wishesWithin({}, tools).left }
+
+/** A frozen list is one that many requests share: it is looked through once. */
+const listedIn = (body: JsonObject): OfTools => {
+  const { tools } = body
+  if (!Array.isArray(tools) || !Object.isFrozen(tools)) return foundIn(toolsListed(body))
+  let known = LISTED.get(tools)
+  if (known === undefined) {
+    known = foundIn(toolsListed(body))
+    LISTED.set(tools, known)
+  }
+  return known
+}
+const LISTED = new WeakMap<object, OfTools>()
 
 const holdsCut = (value: Json | undefined): boolean => {
   if (typeof value === 'string') return mayBeCut(value)

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { decidesWithin, modelsWithin, saysWhereWithin, withNames } from '../../src/wire/models-within.ts'
-import { toolsWithin } from '../../src/wire/tools/within.ts'
+import { toolsBrought, toolsListed } from '../../src/wire/tools/within.ts'
 
 const plain: fc.Arbitrary<Json> = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
 const NAMING = [
@@ -41,9 +41,10 @@ const body = fc
   .chain(([name, value, depth]) =>
     buried({ [name]: value }, depth).map((more): JsonObject => ({ model: 'own', some_settings: more })),
   )
+const toolsIn = (body: JsonObject) => [...toolsListed(body), ...toolsBrought(body)]
 const replaced = (given: JsonObject, by: string): string => {
   let text = JSON.stringify(given)
-  for (const { path, value } of modelsWithin(given, toolsWithin(given))) {
+  for (const { path, value } of modelsWithin(given, toolsIn(given))) {
     const before = JSON.stringify(value)
     expect(path.length).toBeGreaterThan(0)
     text = text.replace(before, JSON.stringify(withNames(value, path, () => by)))
@@ -66,8 +67,8 @@ test('it is found in any tool that is not the client’s, and in the schema of n
       const own = {
         tools: [{ type: 'function', function: { parameters: settings ?? null } }, { input_schema: settings ?? null }],
       }
-      expect(modelsWithin(hosted, toolsWithin(hosted)).map(({ inTool }) => inTool)).toEqual([true])
-      expect(modelsWithin(own, toolsWithin(own))).toEqual([])
+      expect(modelsWithin(hosted, toolsIn(hosted)).map(({ inTool }) => inTool)).toEqual([true])
+      expect(modelsWithin(own, toolsIn(own))).toEqual([])
     }),
   )
 })

@@ -10,15 +10,20 @@ export type ToolWithin = { path: Path; tool: JsonObject }
 /** A tool that runs at the vendor, by the name that keys and configurations have for it. */
 export type HostedTool = { path: Path; name: string }
 
-/** The list of the request, and what the conversation adds to it. Of long conversations hardly any block adds a tool. */
-export const toolsWithin = (body: JsonObject): ToolWithin[] => {
+/** The list of the request. */
+export const toolsListed = ({ tools }: JsonObject): ToolWithin[] => {
   const found: ToolWithin[] = []
-  addListed(body.tools, ['tools'], found)
+  addListed(tools, ['tools'], found)
+  return found
+}
+
+/** What the conversation adds to it. Of long conversations hardly any block adds a tool. */
+export const toolsBrought = (body: JsonObject): ToolWithin[] => {
+  const found: ToolWithin[] = []
   const messages = asList(body.messages)
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at]
-    if (!isObject(message) || !Array.isArray(message.content)) continue
-    addBrought(message.content, () => ['messages', at, 'content'], found, true)
+    if (isObject(message)) addBrought(message.content, at, found)
   }
   asList(body.input).forEach((item, at) => {
     if (isObject(item) && item.tools !== undefined) addListed(item.tools, ['input', at, 'tools'], found)
@@ -39,18 +44,27 @@ const addListed = (list: Json | undefined, path: Path, found: ToolWithin[]): voi
 const INNER = ['tool_changes', 'content'] as const
 
 /** Tools that blocks of a message add, or those within them: of a summary, of instructions. */
-const addBrought = (blocks: Json | undefined, path: () => Path, found: ToolWithin[], isOuter: boolean): void => {
+const addBrought = (blocks: Json | undefined, message: number, found: ToolWithin[]): void => {
   if (!Array.isArray(blocks)) return
   for (let at = 0; at < blocks.length; at++) {
     const block = blocks[at]
     if (!isObject(block)) continue
-    const { tool } = block
-    if (isObject(tool) && isObject(tool.definition))
-      found.push({ path: [...path(), at, 'tool', 'definition'], tool: tool.definition })
-    if (!isOuter) continue
-    for (const name of INNER)
-      if (Array.isArray(block[name])) addBrought(block[name], () => [...path(), at, name], found, false)
+    if (block.tool !== undefined) addDefined(block, ['messages', message, 'content', at], found)
+    for (const name of INNER) {
+      const inner = block[name]
+      if (!Array.isArray(inner)) continue
+      for (let within = 0; within < inner.length; within++) {
+        const one = inner[within]
+        if (isObject(one) && one.tool !== undefined)
+          addDefined(one, ['messages', message, 'content', at, name, within], found)
+      }
+    }
   }
+}
+
+const addDefined = ({ tool }: JsonObject, path: Path, found: ToolWithin[]): void => {
+  if (isObject(tool) && isObject(tool.definition))
+    found.push({ path: [...path, 'tool', 'definition'], tool: tool.definition })
 }
 
 /** Tools that the vendor defines and the client runs, without their versions; and those that only find others. */
