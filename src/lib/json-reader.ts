@@ -18,7 +18,7 @@ const withoutMark = (bytes: Uint8Array): Uint8Array =>
 
 const readerOf = (bytes: Uint8Array, options: Scanning): Reader => {
   const text = withoutMark(bytes)
-  return scanPieces(text, options) ?? surveyPieces(text, TURN_BYTES, options.values)
+  return scanPieces(text, options) ?? surveyPieces(text, TURN_BYTES, options.allowed)
 }
 
 /** Bytes that are all there, read at once. Throws `TooMuchJson`. */

@@ -23,6 +23,9 @@ export const JSON_BOUNDS = {
 
 export type Bound = keyof typeof JSON_BOUNDS
 
+/** How much more JSON may hold of what costs little, where it is known what it is: numbers, or many objects of one form. */
+export type Allowance = { readonly [bound in 'containers' | 'values']?: number }
+
 /** Thrown for what exceeds a bound. */
 export class TooMuchJson extends RangeError {
   readonly bound: Bound
@@ -113,6 +116,7 @@ export class Survey {
   #depth = 0
   #containers = 0
   #values = 0
+  readonly #mostContainers: number
   readonly #mostValues: number
   #escapes = 0
   #digits = 0
@@ -137,8 +141,9 @@ export class Survey {
   #forms = 0
   #known: Uint32Array | undefined
 
-  constructor(mostValues: number = JSON_BOUNDS.values) {
-    this.#mostValues = mostValues
+  constructor({ containers = JSON_BOUNDS.containers, values = JSON_BOUNDS.values }: Allowance = {}) {
+    this.#mostContainers = containers
+    this.#mostValues = values
   }
 
   /** Takes the next bytes. Throws `TooMuchJson`. */
@@ -191,7 +196,7 @@ export class Survey {
   }
 
   #begin(code: number): void {
-    if (++this.#containers > JSON_BOUNDS.containers) throw new TooMuchJson('containers')
+    if (++this.#containers > this.#mostContainers) throw new TooMuchJson('containers')
     if (++this.#values > this.#mostValues) throw new TooMuchJson('values')
     if (++this.#depth > JSON_BOUNDS.depth) throw new TooMuchJson('depth')
     const isObject = code === OBJECT
@@ -359,8 +364,8 @@ export const cutOf = (members: readonly Member[], long: readonly number[]): numb
 }
 
 /** Surveys bytes that are all there, so many in one piece. */
-export const surveyPieces = (bytes: Uint8Array, pieceBytes: number, mostValues?: number): Reader => {
-  const survey = new Survey(mostValues)
+export const surveyPieces = (bytes: Uint8Array, pieceBytes: number, allowed?: Allowance): Reader => {
+  const survey = new Survey(allowed)
   let at = 0
   return {
     next() {

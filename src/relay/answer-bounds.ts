@@ -4,6 +4,8 @@
 import { GatewayError } from '../errors.ts'
 import type { ChatEvent } from '../ir/event.ts'
 import { asList, asObject, type Json, type JsonObject } from '../ir/json.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { Allowance } from '../lib/json-survey.ts'
 import { sniffMediaType } from '../wire/turns/data-url.ts'
 
 export const ANSWER_BOUNDS = {
@@ -14,6 +16,26 @@ export const ANSWER_BOUNDS = {
   /** Bytes of the pictures of a stream, which are held until it ends: as many as of a whole answer. */
   pictures: 256 * 1024 * 1024,
 } as const
+
+/** As many texts as vendors take at once, 2,048, of 3,072 numbers each. */
+const EMBEDDINGS: Allowance = { values: 8_000_000 }
+
+/**
+ * Of 16,000 tokens, each with twenty others beside it: an object with a list of bytes for every one. Objects of one form are
+ * parsed ten times as fast as others.
+ */
+const LIKELIHOODS: Allowance = { containers: 750_000, values: 3_000_000 }
+
+/** What a whole answer to this request may hold beyond the bounds of all JSON. */
+export const allowanceOf = (
+  wire: Wire,
+  { logprobs, top_logprobs: others, include }: JsonObject,
+): Allowance | undefined => {
+  if (wire === 'embeddings') return EMBEDDINGS
+  const isAsked = logprobs === true || typeof others === 'number' || asList(include).includes(INCLUDED)
+  return isAsked ? LIKELIHOODS : undefined
+}
+const INCLUDED = 'message.output_text.logprobs'
 
 const tooLong = (): GatewayError =>
   new GatewayError(

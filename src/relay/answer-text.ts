@@ -3,7 +3,7 @@
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
-import { type Read, TooMuchJson } from '../lib/json-survey.ts'
+import { type Allowance, type Read, TooMuchJson } from '../lib/json-survey.ts'
 import type { Turns } from '../lib/turns.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
@@ -91,8 +91,8 @@ type ReadOptions = {
   room?: Room
   /** What it is surveyed in, where it is JSON: `parseJson` need not do that again. Absent for what is small. */
   turns?: Turns
-  /** How many values that may hold, where it is not as few as of all. */
-  values?: number | undefined
+  /** What that may hold beyond the bounds of all. */
+  allowed?: Allowance | undefined
 }
 
 const ENDED = { done: true, value: undefined } as const
@@ -107,12 +107,12 @@ export type Received = { bytes: Uint8Array<ArrayBuffer>; read?: Read }
 /** Throws GatewayError for JSON that holds more than it may. */
 const surveyed = async (
   bytes: Uint8Array<ArrayBuffer>,
-  { turns, values }: Pick<ReadOptions, 'turns' | 'values'>,
+  { turns, allowed }: Pick<ReadOptions, 'turns' | 'allowed'>,
 ): Promise<Received> => {
   const isLarge = turns !== undefined && bytes.byteLength >= READ_BYTES
   if (!isLarge || !JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) return { bytes }
   try {
-    return { bytes, read: await readInTurns(bytes, turns, { outlined: false, values }) }
+    return { bytes, read: await readInTurns(bytes, turns, { outlined: false, allowed }) }
   } catch (error) {
     throw error instanceof TooMuchJson ? malformedAnswer(error) : error
   }

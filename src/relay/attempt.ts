@@ -26,7 +26,7 @@ import { EVENT_STREAM, passedFromStream, streamFromWhole, wholeFromStream } from
 import { imagesAsked } from './adapt/pictures.ts'
 import { type Keep, PIECE_CHARS } from './adapt/recall.ts'
 import { requireSight } from './adapt/sight.ts'
-import { requireBoundedAnswer } from './answer-bounds.ts'
+import { allowanceOf, requireBoundedAnswer } from './answer-bounds.ts'
 import {
   ANSWER_BYTES,
   answerBody,
@@ -252,13 +252,10 @@ const isAnsweredAsAsked = (outline: JsonObject, quirks: Quirks): boolean =>
 const isMissing = ({ codec, body }: Exchange, target: Target): boolean =>
   codec.isMissing?.(quirksOf(target), body.outline) === true
 
-/** Of embeddings: as many texts as vendors take at once, 2,048, of 3,072 numbers each. */
-const MOST_NUMBERS = 8_000_000
-
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
-  const values = reading.codec.wire === 'embeddings' ? MOST_NUMBERS : undefined
-  const options = { heard, room: relay.room, turns: relay.turns, values }
+  const allowed = allowanceOf(reading.codec.wire, reading.request.body.outline)
+  const options = { heard, room: relay.room, turns: relay.turns, allowed }
   const received = await receive(response, ANSWER_BYTES, abort, options)
   if (reading.codec.isText?.(reading.request.body.outline) === true) {
     const text = textOf(received)

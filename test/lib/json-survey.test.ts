@@ -9,6 +9,7 @@ import { outline } from '../../src/lib/json-outline.ts'
 import { readInTurns, readNow } from '../../src/lib/json-reader.ts'
 import { scanPieces } from '../../src/lib/json-scanner/pieces.ts'
 import {
+  type Allowance,
   type Bound,
   JSON_BOUNDS,
   type Read,
@@ -44,8 +45,8 @@ const found = (reader: Reader): Read | Bound => {
 const plain = (read: Read | Bound): unknown =>
   typeof read === 'string' ? read : { ...read, short: undefined, cut: [...(read.cut as number[])] }
 
-const scanOf = (bytes: Uint8Array, pieceBytes?: number): Reader => {
-  const reader = scanPieces(bytes, pieceBytes === undefined ? {} : { pieceBytes })
+const scanOf = (bytes: Uint8Array, pieceBytes?: number, allowed?: Allowance): Reader => {
+  const reader = scanPieces(bytes, { ...(pieceBytes === undefined ? {} : { pieceBytes }), allowed })
   if (reader === undefined) throw new Error('This machine has no SIMD for WebAssembly.')
   return reader
 }
@@ -138,6 +139,24 @@ describe('the bounds', () => {
     if (bound === 'digits') return
     const text = make(bound === 'depth' ? most * 40 : bound === 'forms' ? most * 2 : most + 2)
     expect(parseJson(text)).toBeUndefined()
+  })
+
+  test('are wider where that is allowed, for what it is allowed for', () => {
+    const allowed = { containers: containers * 2, values: values * 3 }
+    const lists = (size: number): string => `[${times(size, () => '[]')}]`
+    const numbers = (size: number): string => `[${times(size, () => '1')}]`
+    const read = (text: string): (Bound | undefined)[] => {
+      const bytes = utf8.encode(text)
+      return [surveyPieces(bytes, 1024 * 1024, allowed), scanOf(bytes, undefined, allowed)].map((one) =>
+        exceeded(found(one)),
+      )
+    }
+    const bounds = [lists(containers + 1), lists(containers * 2), numbers(values + 2), numbers(values * 3 + 2)].map(
+      read,
+    )
+    expect(bounds).toEqual(([undefined, 'containers', undefined, 'values'] as const).map((bound) => [bound, bound]))
+    // What was allowed once is not allowed to the next.
+    expect(exceeded(scanned(lists(containers + 1)))).toBe('containers')
   })
 
   test('do not count what stands in strings', () => {

@@ -29,8 +29,9 @@ afterAll(async () => {
   await vendor.stop(true)
 })
 
-const whole = (message: JsonObject, usage: JsonObject | null = USAGE): void => {
-  const choice = { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop' }
+const whole = (message: JsonObject, usage: JsonObject | null = USAGE, beside: JsonObject = {}): void => {
+  const said = { role: 'assistant', content: null, ...message }
+  const choice = { index: 0, message: said, finish_reason: 'stop', ...beside }
   const body = {
     id: 'c',
     object: 'chat.completion',
@@ -54,10 +55,14 @@ const streamed = (...deltas: JsonObject[]): void => {
 }
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses' }
-const asked = async (wire: keyof typeof PATHS, stream: boolean): Promise<{ status: number; text: string }> => {
+const asked = async (
+  wire: keyof typeof PATHS,
+  stream: boolean,
+  wished: JsonObject = {},
+): Promise<{ status: number; text: string }> => {
   const said = wire === 'responses' ? { input: 'hi', store: false } : { messages: [{ role: 'user', content: 'hi' }] }
   const more = wire === 'messages' ? { max_tokens: 64 } : {}
-  const response = await gateway.post(PATHS[wire], { model: 'vendorA-opus-4-8', ...said, ...more, stream })
+  const response = await gateway.post(PATHS[wire], { model: 'vendorA-opus-4-8', ...said, ...more, ...wished, stream })
   return { status: response.status, text: await response.text() }
 }
 const eventsIn = (text: string) =>
@@ -82,6 +87,36 @@ describe('what passes', () => {
     expect(contents.map((content) => (content === TEXT ? 'all' : content))).toEqual(['before', 'all', 'behind'])
     expect(new Set(events.map(({ model }) => model))).toEqual(new Set(['vendorA-opus-4-8']))
     expect(text).toEndWith('data: [DONE]\n\n')
+  })
+})
+
+describe('how likely each token was, and what could have stood in its place', () => {
+  const likely = (token: string): JsonObject => ({ token, logprob: -0.25, bytes: [...Buffer.from(token)] })
+  const others = Array.from({ length: 20 }, (_, at) => likely(` wo${at}`))
+  const say = (tokens: number): JsonObject[] => {
+    const content = Array.from({ length: tokens }, () => ({ ...likely(' word'), top_logprobs: others }))
+    whole({ content: ' word'.repeat(tokens) }, USAGE, { logprobs: { content, refusal: null } })
+    return content
+  }
+
+  test('passes whole', async () => {
+    const content = say(4_000)
+    const { status, text } = await asked('chat', false, { logprobs: true, top_logprobs: 20 })
+    expect(status).toBe(200)
+    expect(JSON.parse(text).choices[0].logprobs.content).toEqual(content)
+  })
+
+  test('is translated whole', async () => {
+    const content = say(1_500)
+    const wished = { top_logprobs: 20, include: ['message.output_text.logprobs'] }
+    const { status, text } = await asked('responses', false, wished)
+    expect(status).toBe(200)
+    expect(JSON.parse(text).output[0].content[0].logprobs).toEqual(content)
+  })
+
+  test('makes an answer one that cannot be read where nobody asked', async () => {
+    say(1_500)
+    expect((await asked('chat', false)).status).toBe(502)
   })
 })
 

@@ -3,6 +3,7 @@
 import { ARRAY, BACKSLASH } from '../json-codes.ts'
 import type { Shared, SharedMembers, Standing } from '../json-shared.ts'
 import {
+  type Allowance,
   type Bound,
   cutOf,
   JSON_BOUNDS,
@@ -55,16 +56,18 @@ let module: WebAssembly.Module | null | undefined
 const idle: Scanner[] = []
 const MOST_IDLE = 2
 
-const take = (mostValues?: number): Scanner => {
+const take = (allowed?: Allowance): Scanner => {
   const kept = idle.pop() ?? made()
-  begin(kept, mostValues)
+  begin(kept, allowed)
   return kept
 }
 const giveBack = (scanner: Scanner): void => {
   if (idle.length < MOST_IDLE) idle.push(scanner)
 }
-const begin = ({ exports }: Scanner, values: number = JSON_BOUNDS.values): void =>
-  exports.begin(SEED, ...BOUNDS.map((bound) => (bound === 'values' ? values : JSON_BOUNDS[bound])))
+const begin = ({ exports }: Scanner, allowed?: Allowance): void => {
+  const most = allowed === undefined ? JSON_BOUNDS : { ...JSON_BOUNDS, ...allowed }
+  exports.begin(SEED, ...BOUNDS.map((bound) => most[bound]))
+}
 
 const made = (): Scanner => {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES })
@@ -83,14 +86,14 @@ export type Scanning = {
   outlined?: boolean
   /** For an outline: a member that others may have had. */
   sharing?: SharedMembers | undefined
-  /** How many values it may hold, where that is not the bound of all: lists of numbers cost less than what else values are. */
-  values?: number | undefined
+  /** What it may hold beyond the bounds of all. */
+  allowed?: Allowance | undefined
 }
 
 /** Undefined where there is no scanner. One is taken with the first piece, and given back with the last. */
 export const scanPieces = (
   bytes: Uint8Array,
-  { pieceBytes = PIECE_BYTES, outlined = true, sharing, values }: Scanning = {},
+  { pieceBytes = PIECE_BYTES, outlined = true, sharing, allowed }: Scanning = {},
 ): Reader | undefined => {
   if (!mayScan()) return undefined
   const members: Member[] = []
@@ -127,7 +130,7 @@ export const scanPieces = (
 
   return {
     next() {
-      taken ??= take(values)
+      taken ??= take(allowed)
       const more = readPiece(taken)
       if (!more) this.end()
       return more
