@@ -12,10 +12,14 @@ export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-pol
 export type Known = { kind: Kind; told?: Span }
 export type Span = { at: number; length: number }
 
-/** Both in one sentence, in any order, of a text that speaks of nothing `else`; or a phrase. */
-type Sign = { about: RegExp; said: RegExp; else?: RegExp } | { phrase: RegExp }
+/** Both in one sentence, in any order, of a text that speaks `of` something, and of nothing `else`; or a phrase. */
+type Sign = { about: RegExp; said: RegExp; of?: RegExp; else?: RegExp } | { phrase: RegExp }
 
-const both = (about: RegExp, said: RegExp, other?: RegExp): Sign => ({ about, said, ...(other && { else: other }) })
+const both = (about: RegExp, said: RegExp, text: { of?: RegExp; else?: RegExp } = {}): Sign => ({
+  about,
+  said,
+  ...text,
+})
 const phrase = (...parts: RegExp[]): Sign[] => parts.map((part) => ({ phrase: part }))
 
 /** What is at an end. */
@@ -24,20 +28,25 @@ const SPENT =
 
 const MONEY: Sign[] = [
   // Of money, and not of thoughts.
-  both(/\bbudget\b/i, SPENT, /(?<![a-z])(?:think|reason)|\btokens?\b/i),
+  both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i }),
   both(
     /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
     /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|limit)\b/i,
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
-  both(
-    /\b(?:credit|debit|bank) cards?\b|\bpayment methods?\b/i,
-    /\b(?:requires?|add|missing|valid|declined|expired|on file)\b/i,
+  // One that is wanted or is good no more, and not what a conversation says of one.
+  ...phrase(
+    /\b(?:requires?|add|enter|provide|missing|no|without) (?:(?:a|an|your|the|valid) )*(?:(?:credit|debit|bank) card|payment method)\b(?! (?:number|detail)s?\b)/i,
+    /\b(?:(?:credit|debit|bank) card|payment method)s? (?:(?:on file|is|was|has|have|must|be|been|needs?|to) )*(?:added|missing|required|declined|expired|on file)\b/i,
   ),
-  // What ends by a deed of the owner's, and by no waiting.
+  // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
   both(
     /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b/i,
     /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
+    {
+      of: /\b(?:limit|cap|quota|allocation|allowance|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
+      else: /tokens?\b|\bparameters?\b|\bcontext\b/i,
+    },
   ),
   both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i),
   both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
@@ -109,7 +118,7 @@ const BUSY: Sign[] = [
   ),
   // Of what may be used in a time.
   both(
-    /\b(?:hourly|daily|weekly|monthly|per (?:second|minute|hour|day|week|month))\b/i,
+    /\b(?:hourly|daily|weekly|monthly) (?:(?!exceed)\w+ ){0,2}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
     /\b(?:limit|quota|allowance)s? (?:\w+ )?(?:exceed\w*|reached|used up)\b|\b(?:exceed\w*|reached|over) (?:\w+ ){0,5}(?:limit|quota|allowance)\b/i,
   ),
   ...phrase(
@@ -159,7 +168,8 @@ export const kindIn = (
 const toldBy = (sign: Sign, words: string, text = words): RegExpExecArray | undefined => {
   if ('phrase' in sign) return sign.phrase.exec(words) ?? undefined
   const about = sign.about.exec(words)
-  return about !== null && sign.said.test(words) && sign.else?.test(text) !== true ? about : undefined
+  const isSo = sign.said.test(words) && sign.of?.test(text) !== false && sign.else?.test(text) !== true
+  return about !== null && isSo ? about : undefined
 }
 
 /** `AccountOverdueError`, `model_decommissioned` and `NOT_ENOUGH_BALANCE` as words. */
