@@ -1,7 +1,7 @@
 // Finish reasons, both ways.
 
 import type { FinishReason } from '../../ir/event.ts'
-import { asObject, asObjects, asText, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObject, asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { isWhole } from '../../ir/whole.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { isCut, isFiltered, wordOf } from '../turns/ending.ts'
@@ -14,16 +14,21 @@ type Held = { calls: boolean; refused: boolean }
 /** Whether a frame is the last one's word: some servers write more than one space before it. */
 export const isDone = (data: string): boolean => /^\s*\[DONE\]/.test(data)
 
-/** The edits of a whole answer that passes, where a call of it breaks off at the cap and it does not say that it was cut. */
-export const cutEdits = (body: JsonObject, cap: number | undefined): Edit[] => {
-  const output = decodeUsage(body.usage)?.output
-  if (cap === undefined || output === undefined || output < cap) return []
+/**
+ * The edits of a whole answer that passes: where a call of it breaks off at the cap and it does not say that it was cut, and
+ * where an object stands for the word.
+ */
+export const endEdits = (body: JsonObject, cap = Number.POSITIVE_INFINITY): Edit[] => {
+  const isAtCap = (decodeUsage(body.usage)?.output ?? 0) >= cap
   return asObjects(body.choices).flatMap(({ finish_reason: reason, message }, at): Edit[] => {
-    const last = callsIn(asObject(message)).at(-1)
-    const written = asText(asObject(last?.function).arguments)
-    return isCut(reason) || isWhole(written) ? [] : [{ path: ['choices', at, 'finish_reason'], value: '"length"' }]
+    const isHalf = isAtCap && !isCut(reason) && breaksOff(asObject(message))
+    const ending = isHalf ? 'length' : isObject(reason) ? wordOf(reason) : ''
+    return ending === '' ? [] : [{ path: ['choices', at, 'finish_reason'], value: JSON.stringify(ending) }]
   })
 }
+
+const breaksOff = (message: JsonObject): boolean =>
+  !isWhole(asText(asObject(callsIn(message).at(-1)?.function).arguments))
 
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {

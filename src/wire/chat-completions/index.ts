@@ -8,7 +8,7 @@ import { cutAnswer } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, failureIn } from './error.ts'
-import { cutEdits } from './finish.ts'
+import { endEdits } from './finish.ts'
 import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, messageOf } from './response.ts'
@@ -23,7 +23,7 @@ export const chatCompletions: ChatCodec = {
   needsTranslation,
   outputCap,
   tap,
-  answerEdits: cutEdits,
+  answerEdits: endEdits,
   counting: undefined,
   faultIn: (body) => failureIn(body) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),

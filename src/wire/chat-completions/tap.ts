@@ -20,6 +20,7 @@ import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { errorFrame, malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
+import { wordOf } from '../turns/ending.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, failureIn } from './error.ts'
@@ -110,13 +111,15 @@ export const tap = (options: TapOptions): Tap => {
       noted.complete = false
       noted.begun ||= isObject(content) && saysMore(content, NAMING)
       if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
-      if (typeof reason === 'string' && reason !== '') {
+      const word = wordOf(reason)
+      if (word !== '') {
         hasFinishReason = noted.begun = true
         open.delete(choice.index)
         // Its client would run half a call, or none.
-        const ending = COMPLETE.has(reason) ? calls.endingOf(choice.index) : undefined
-        if (ending === 'length' || (ending === 'tool_calls' && reason === 'stop' && options.looseCalls))
-          cut.push({ path: ['choices', at, 'finish_reason'], value: `"${ending}"` })
+        const ending = COMPLETE.has(word) ? calls.endingOf(choice.index) : undefined
+        const isMended = ending === 'length' || (ending === 'tool_calls' && word === 'stop' && options.looseCalls)
+        if (isMended || isObject(reason))
+          cut.push({ path: ['choices', at, 'finish_reason'], value: JSON.stringify(isMended ? ending : word) })
       } else open.add(choice.index)
       if (isObject(choice.usage)) report(choice.usage)
       hasInnerUsage ||= choice.usage !== undefined

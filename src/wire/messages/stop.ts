@@ -1,8 +1,8 @@
 // Why the model stopped, in both directions.
 
 import type { FinishReason } from '../../ir/event.ts'
-import type { Json, JsonObject } from '../../ir/json.ts'
-import { isCut, isFiltered } from '../turns/ending.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isCut, isFiltered, wordOf } from '../turns/ending.ts'
 
 const REASONS = new Map<unknown, FinishReason>([
   ['end_turn', 'stop'],
@@ -17,14 +17,19 @@ const REASONS = new Map<unknown, FinishReason>([
 
 /**
  * The reason that an answer's end should have given; undefined where it stands. Some servers call an end by a stop sequence,
- * which they name, a turn's end. `cut`: a call breaks off at the cap.
+ * which they name, a turn's end, or have an object for the word. `cut`: a call breaks off at the cap.
  */
 export const mended = (
-  { stop_reason: reason, stop_sequence: sequence }: { stop_reason?: unknown; stop_sequence?: unknown },
+  {
+    stop_reason: reason,
+    stop_sequence: sequence,
+  }: { stop_reason?: Json | undefined; stop_sequence?: Json | undefined },
   cut = false,
 ): string | undefined => {
-  if (cut && reason === 'tool_use') return 'max_tokens'
-  return reason === 'end_turn' && typeof sequence === 'string' && sequence !== '' ? 'stop_sequence' : undefined
+  const word = wordOf(reason)
+  if (cut && word === 'tool_use') return 'max_tokens'
+  if (word === 'end_turn' && typeof sequence === 'string' && sequence !== '') return 'stop_sequence'
+  return isObject(reason) && word !== '' ? word : undefined
 }
 
 /**

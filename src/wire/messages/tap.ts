@@ -10,6 +10,7 @@ import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { halfCall } from '../tools/half-call.ts'
 import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
+import { wordOf } from '../turns/ending.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { mended } from './stop.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
@@ -98,7 +99,7 @@ export const tap = (options: TapOptions): Tap => {
         if (isObject(data.delta)) {
           const failure = failureIn(data.delta)
           if (failure !== undefined) return noted.failed(failure)
-          noted.complete ||= typeof data.delta.stop_reason === 'string'
+          noted.complete ||= typeof data.delta.stop_reason === 'string' || wordOf(data.delta.stop_reason) !== ''
         }
         return writeFrame({ event, data: splice(frame.data, endEdits(data)) })
       case 'message_stop':
