@@ -8,9 +8,9 @@ import { type Sent, textOf } from '../../lib/pieces.ts'
 import { refusalOf, withRefusal } from '../../wire/refusal/body.ts'
 import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
-import { codesIn, type Kind, kindIn } from '../../wire/refusal/kinds.ts'
+import { codesIn, type Kind, kindIn, type Span } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
-import { isClients } from '../../wire/refusal/quoted.ts'
+import { isClients, isClientsName } from '../../wire/refusal/quoted.ts'
 import { deniesIn, lacksIn, memberIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { plainerIn, settingsIn } from '../../wire/refusal/settings.ts'
 import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
@@ -56,8 +56,10 @@ const ofKind = async (
   // A rate may be told of in the words of a bill: it is one where the provider says when to come back.
   if (code === 'service_unavailable' && known.kind === 'out-of-money' && isDelayed(text)) return undefined
   const { kind, told } = known
-  if (told !== undefined && (await relay.turns(sent.length, () => isClients(sentIn(sent), text, told))))
-    return undefined
+  /** A model is the request's own word for it, and may be called by a name. */
+  const isTheirs = (sent: JsonObject, span: Span): boolean =>
+    isClients(sent, text, span) || (kind !== 'unknown-model' && isClientsName(sent, text, span))
+  if (told !== undefined && (await relay.turns(sent.length, () => isTheirs(sentIn(sent), told)))) return undefined
   switch (kind) {
     case 'out-of-money':
       return providerError(kind, { provider, retryAfterMs: Math.max(retryAfterMs, MONEY_MS) })

@@ -25,6 +25,29 @@ export const isClients = (sent: JsonObject, text: string, { at, length }: Span):
 
 const BESIDE = 8
 
+/**
+ * Whether words of a refusal begin within a name that the request has for something of its own, such as a tool or a member of its
+ * schema, and that the refusal tells as a name.
+ */
+export const isClientsName = (sent: JsonObject, text: string, { at }: Pick<Span, 'at'>): boolean => {
+  const start = at - (/[\w-]*$/.exec(text.slice(Math.max(0, at - MOST_NAME), at))?.[0].length ?? 0)
+  const name = /^[\w-]+/.exec(text.slice(start, start + MOST_NAME))?.[0] ?? ''
+  const before = text.slice(Math.max(0, start - MOST_NAME), start)
+  const isTold = NAMING.test(before) || (/(?:^|\n)$/.test(before) && text[start + name.length] === ':')
+  return name !== '' && isTold && Object.values(sent).some((value) => hasName(value, name))
+}
+
+const MOST_NAME = 64
+/** Before a name: a quote, a path, or what it is the name of. */
+const NAMING =
+  /(?:['"`‘“「.[/]|\b(?:functions?|tools?|parameters?|propert(?:y|ies)|fields?|arguments?|members?|names?|named|called):? )$/i
+
+const hasName = (value: Json | undefined, name: string): boolean => {
+  if (typeof value === 'string') return value === name
+  if (Array.isArray(value)) return value.some((one) => hasName(one, name))
+  return isObject(value) && Object.entries(value).some(([key, one]) => key === name || hasName(one, name))
+}
+
 const holds = (value: Json | undefined, text: string): boolean => {
   if (typeof value === 'string') return value.includes(text)
   if (Array.isArray(value)) return value.some((one) => holds(one, text))
