@@ -31,7 +31,7 @@ const MONEY: Sign[] = [
   both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i }),
   both(
     /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
-    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|limit)\b/i,
+    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|(?<!usage )limit)\b/i,
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
   // One that is wanted or is good no more, and not what a conversation says of one.

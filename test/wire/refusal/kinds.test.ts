@@ -53,6 +53,8 @@ describe('a refusal is of its kind', () => {
     [500, said('Content filters failed to load.'), undefined],
     [400, said('A credit card must be added first: the workspace has no payment method.'), 'out-of-money'],
     [403, said('Your payment method was declined.'), 'out-of-money'],
+    [400, said('Send fewer pictures: see the usage limit of this endpoint.'), undefined],
+    [400, said('You have reached your specified API usage limits.'), 'out-of-money'],
     [400, said('Request blocked: a valid credit card number was detected in the prompt.'), undefined],
     [400, said("messages.3: the tool 'credit card' requires a result"), undefined],
     [422, said('Invalid schema: the enum of a payment method must be a valid value'), undefined],
