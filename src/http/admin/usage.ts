@@ -4,7 +4,7 @@ import type * as S from '../../admin-api/schema.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
-import { nextStep, startOfStep, stepsBetween } from '../../lib/calendar.ts'
+import { dayAfter, nextStep, startOfStep, stepsBetween } from '../../lib/calendar.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import { labelsOf, ownersOf } from '../../observe/groups.ts'
@@ -91,19 +91,22 @@ const requireOrder = (since: number | undefined, until: number | undefined): voi
 /** On the steps' boundaries. */
 type Range = { step: 'hour' | 'day'; since: number; until: number }
 
-/** Without a range: the last 30 days. Without a step: hours up to three days, then days. */
+/** Of a range of which only the end is said, if that; the last of them may be under way. */
+const USUAL_DAYS = 30
+
+/** Without a step: hours up to three days, then days. */
 const rangeOf = (
   gateway: Gateway,
   sinceText: string | undefined,
   untilText: string | undefined,
   asked: 'hour' | 'day' | undefined,
 ): Range => {
-  const end = untilText === undefined ? gateway.clock() : timeOf(untilText, 'until', gateway.config.calendar)
-  const start =
-    sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since', gateway.config.calendar)
+  const { calendar } = gateway.config
+  const end = untilText === undefined ? gateway.clock() : timeOf(untilText, 'until', calendar)
+  const first = dayAfter(calendar.dayOf(end - 1), 1 - USUAL_DAYS)
+  const start = sinceText === undefined ? Math.max(0, calendar.startOf(first)) : timeOf(sinceText, 'since', calendar)
   requireOrder(start, end)
   const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
-  const { calendar } = gateway.config
   const since = startOfStep(start, step, calendar)
   const last = startOfStep(end, step, calendar)
   const until = last < end ? nextStep(last, step, calendar) : last

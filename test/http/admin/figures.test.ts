@@ -263,7 +263,7 @@ describe('usage', () => {
       expect(sum).toBe(report.totals.tokens)
       for (const { points, totals } of report.series) {
         expect(points.reduce((tokens, point) => tokens + point.tokens, 0)).toBe(totals.tokens)
-        expect(points).toHaveLength(31)
+        expect(points).toHaveLength(30)
       }
     }
     const one = await desk.call('usage.get', desk.admin, {
@@ -561,6 +561,18 @@ test('what accounts cost in thirty days is what usage says of the same days, tod
   }
   for (const [ofAccounts, ofAll] of sums) expect(ofAccounts).toBe(ofAll ?? -1)
   expect(sums.map(([cost = 0]) => cost > 0)).toEqual([true, true, false, false])
+})
+
+test('usage without a range is of thirty days, today or the last of them included', async () => {
+  const spanOf = async (asked: { until?: string; step?: 'hour' | 'day' }): Promise<[string, string]> => {
+    const { since, until } = await desk.call('usage.get', desk.admin, { by: 'none', ...asked })
+    return [since, until]
+  }
+  const today = Math.floor(desk.server.gateway.clock() / DAY_MS) * DAY_MS
+  const dayAt = (days: number): string => new Date(today + days * DAY_MS).toISOString()
+  expect(await spanOf({})).toEqual([dayAt(-29), dayAt(1)])
+  expect(await spanOf({ until: dayAt(0) })).toEqual([dayAt(-30), dayAt(0)])
+  expect((await spanOf({ step: 'hour' }))[0]).toBe(dayAt(-29))
 })
 
 describe('the live stream', () => {
