@@ -97,7 +97,18 @@ export const createRefusals = ({
     for (const { keyId, hour, code, count } of counted) addCount(keyId, hour, code, count)
   }
 
-  /** Writes the first that wait. A group that the database itself refuses is not tried again. */
+  /** Beside a group that is refused. */
+  const writeCounts = async (counted: readonly RefusedCount[]): Promise<void> => {
+    try {
+      await store.write([], counted)
+    } catch (cause) {
+      if (!isStoreError(cause)) return
+      putBack([], counted)
+      throw cause
+    }
+  }
+
+  /** Writes the first that wait. A group that the database itself refuses is not tried again, and counts all the same. */
   const writeGroup = async (most: number): Promise<void> => {
     const group = first(waiting, most)
     const counted = [...counts.values()]
@@ -115,6 +126,7 @@ export const createRefusals = ({
         throw cause
       }
       lost += group.length
+      if (group.length > 0) await writeCounts(counted)
     } finally {
       under -= group.length
     }

@@ -13,12 +13,13 @@ const bench = () => {
   const groups: number[] = []
   const counts = new Map<string, number>()
   let due: (() => void)[] = []
-  let failure: Error | undefined
+  let failureOf: (group: readonly Refusal[]) => Error | undefined = () => undefined
   let lost = 0
   let busy = false
   const refusals = createRefusals({
     store: {
       async write(group, counted: readonly RefusedCount[]) {
+        const failure = failureOf(group)
         if (failure !== undefined) throw failure
         groups.push(group.length)
         written.push(...group)
@@ -35,8 +36,8 @@ const bench = () => {
   return {
     ...{ refusals, written, groups, counts },
     lost: () => lost,
-    fail: (with_: Error | undefined) => {
-      failure = with_
+    fail: (by: Error | typeof failureOf | undefined) => {
+      failureOf = typeof by === 'function' ? by : () => by
     },
     hold: (is: boolean) => {
       busy = is
@@ -143,15 +144,28 @@ describe('a store that cannot be written', () => {
     expect([written.length, due()]).toEqual([1, 0])
   })
   test('that refuses a group for what it holds gets the next', async () => {
-    const { refusals, written, fail, tick, lost } = bench()
-    fail(new Error('datatype mismatch'))
+    const { refusals, written, counts, fail, tick, lost } = bench()
+    fail((group) => (group.some(({ id }) => id === 'odd') ? new Error('datatype mismatch') : undefined))
     refusals.add(refusalOf({ id: 'odd' }))
     await tick()
-    fail(undefined)
     refusals.add(refusalOf({ id: 'good' }))
     await tick()
     expect(ids(written)).toEqual(['good'])
     expect(lost()).toBe(1)
+    // What is not kept one by one counts all the same.
+    expect(counts.get('key_a rate_limit_exceeded')).toBe(2)
+  })
+  test('that refuses even the counts alone is not asked for them for ever', async () => {
+    const { refusals, written, fail, tick, due } = bench()
+    fail(new Error('datatype mismatch'))
+    refusals.add(refusalOf({ id: 'odd' }))
+    await tick()
+    expect(due()).toBe(0)
+    await refusals.flush()
+    fail(undefined)
+    refusals.add(refusalOf({ id: 'good' }))
+    await tick()
+    expect(ids(written)).toEqual(['good'])
   })
 })
 
