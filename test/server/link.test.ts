@@ -63,3 +63,28 @@ test('what has to be kept is said to the next owner too, where one ends before i
   await link.insist((n) => ({ what: 'keep', n, answer }))
   expect(kept).toEqual([answer, answer, answer])
 })
+
+test('closed while a connection is being made, it leaves none open', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-link-'))
+  const path = join(folder, 'books')
+  const { promise: second, resolve } = Promise.withResolvers<void>()
+  let met = 0
+  const owner = listenAt(path, (channel) => {
+    const isSecond = ++met === 2
+    return {
+      // The first is hung up on when it asks.
+      heard: (message) => void ((message as FromWorker).what === 'ask' && channel.close()),
+      closed: () => void (isSecond && resolve()),
+    }
+  })
+  ends.push(owner.close, () => rmSync(folder, { recursive: true, force: true }))
+  const link = await createLink({
+    ...{ path, heard: () => undefined },
+    hello: () => ({ what: 'hello', name: 'one', number: 1, running: [] }),
+  })
+  // Its connection is lost, and another under way.
+  expect(await link.ask((n) => ({ what: 'ask', n, group: [] }))).toBeUndefined()
+  link.close()
+  await second
+  expect(link.isUp()).toBe(false)
+})

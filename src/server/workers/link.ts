@@ -40,6 +40,10 @@ export const createLink = async ({ path, hello, heard }: LinkOptions): Promise<L
   const send = (message: FromWorker): void => channel?.send(message)
   const connect = (): Promise<void> =>
     connectTo(path, (made) => {
+      if (closed) {
+        made.close()
+        return { heard: () => undefined, closed: () => undefined }
+      }
       channel = made
       made.send(hello())
       return {
