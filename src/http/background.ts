@@ -115,10 +115,16 @@ const json = (heading: Heading, text: string): Response =>
 const answerResponse = ({ heading, target }: AnswerContext, { text, body }: ProviderAnswer): Response =>
   json(heading, splice(text, clientEdits(body, target.model.id), body))
 
+/** Acts when the client disconnects, and at once where it has: that is not told again. */
+const onGone = ({ signal }: Request, act: () => void): void => {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { once: true })
+}
+
 /** Aborts when the client disconnects. */
-const abortWith = ({ signal }: Request): AbortController => {
+const abortWith = (request: Request): AbortController => {
   const abort = new AbortController()
-  signal.addEventListener('abort', () => abort.abort(), { once: true })
+  onGone(request, () => abort.abort())
   return abort
 }
 
@@ -167,8 +173,8 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
   const { request, heading, answer, target, caller, query } = context
   const codec = CODECS.responses
   const abort = new AbortController()
-  const client: Client = { gone: request.signal.aborted, call: abort, callOutlivesClient: false }
-  request.signal.addEventListener('abort', () => disconnect(client), { once: true })
+  const client: Client = { gone: false, call: abort, callOutlivesClient: false }
+  onGone(request, () => disconnect(client))
   const newTap = () => codec.tap({ model: target.model.id, includeUsage: false, now: secondsOf(gateway.clock) })
   const tap = newTap()
   const end = (): void => {

@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { databasePath } from '../../src/config.ts'
+import { background } from '../../src/http/background.ts'
 import { pollAnswer, resumeAnswers, stopPolling } from '../../src/relay/background/polling.ts'
 import { createBackground } from '../../src/relay/background/watched.ts'
 import type { Ended } from '../../src/relay/exchange.ts'
@@ -263,6 +264,21 @@ describe('a queued answer', () => {
     await look(key.id)
     await expectBilled(key)
   })
+
+  test.each(['', '/input_items', '?stream=true'])(
+    'asks its provider nothing (GET %p) for a client that left before it was looked at',
+    async (path) => {
+      const { key, id } = await queued()
+      asked.length = 0
+      const left = new Request(`${gateway.url}/v1/responses/${id}${path}`, {
+        headers: key.headers,
+        signal: AbortSignal.abort(),
+      })
+      const response = await background(gateway.server.gateway).handle(left)
+      await response.body?.cancel()
+      expect(askedOf(id)).toEqual([])
+    },
+  )
 
   test('that failed is billed by the provider’s figures, and not at all without any', async () => {
     const failed = { status: 'failed', output: [], error: { code: 'server_error', message: SECRET_WORD } }
