@@ -8,7 +8,6 @@ import { notRecorded } from '../ledger/create.ts'
 import { splice } from '../lib/json-splice.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
 import { answerHeaders, type Heading, streamHeaders } from '../relay/answer-headers.ts'
-import { readToFirstOutput } from '../relay/attempt.ts'
 import {
   answerNotFound,
   answerNotOver,
@@ -24,6 +23,7 @@ import { pollAnswer } from '../relay/background/polling.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
 import { type Client, disconnect, secondsOf } from '../relay/exchange.ts'
+import { readToFirstOutput } from '../relay/stream-answer.ts'
 import type { Target } from '../relay/target.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'

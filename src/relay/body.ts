@@ -3,8 +3,8 @@
 
 import { GatewayError } from '../errors.ts'
 import type { PassCodec, Tap } from '../wire/codec.ts'
-import type { StreamAnswer } from './attempt.ts'
 import { type Client, disconnect } from './exchange.ts'
+import type { StreamAnswer } from './reading.ts'
 import { broken, timedOut } from './upstream.ts'
 
 export type StreamEnd = { answer: StreamAnswer | undefined; error: GatewayError | undefined; aborted: boolean }

@@ -11,9 +11,9 @@ import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
 import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
 import { imagesAsked } from './adapt/pictures.ts'
-import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange, Metered } from './exchange.ts'
+import type { JsonAnswer, StreamAnswer } from './reading.ts'
 import type { Target } from './target.ts'
 
 export const NO_USAGE: Metered = { usage: {}, rawUsage: undefined, estimated: false }

@@ -13,16 +13,7 @@ import { answerStateOf } from '../wire/responses/background.ts'
 import { callsInAnswer } from '../wire/tools/server-calls.ts'
 import { picturesAsked } from './adapt/pictures.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
-import {
-  type Answer,
-  attempt,
-  type JsonAnswer,
-  openRaw,
-  openStream,
-  type Read,
-  readAnswer,
-  type StreamAnswer,
-} from './attempt.ts'
+import { attempt } from './attempt.ts'
 import { recordAnswer } from './background/answers.ts'
 import { watchAnswer } from './background/polling.ts'
 import { type StreamEnd, toBody } from './body.ts'
@@ -39,11 +30,14 @@ import {
   picturesCome,
   picturesIn,
 } from './meter.ts'
+import type { Answer, JsonAnswer, Read, StreamAnswer } from './reading.ts'
 import { isReferable, placeAnswer, rememberAccount, route } from './route.ts'
 import type { Relay } from './services.ts'
 import { settle } from './settle.ts'
+import { openRaw, openStream } from './stream-answer.ts'
 import type { Target } from './target.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
+import { readAnswer } from './whole-answer.ts'
 
 /**
  * Answers an exchange. Whatever happens, the reservation is settled once. Throws GatewayError for what is answered as an

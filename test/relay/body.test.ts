@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
-import type { StreamAnswer } from '../../src/relay/attempt.ts'
 import { type StreamEnd, toBody } from '../../src/relay/body.ts'
 import type { Client } from '../../src/relay/exchange.ts'
+import type { StreamAnswer } from '../../src/relay/reading.ts'
 import type { Tap } from '../../src/wire/codec.ts'
 import { CODECS } from '../../src/wire/index.ts'
 
