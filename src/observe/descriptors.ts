@@ -75,8 +75,8 @@ export const watchDescriptors = (
   let toldAt = Number.NEGATIVE_INFINITY
   const round = (): void => {
     const isShort = descriptors.short()
-    if (isShort) makeRoom()
     callOff = later(round, isShort ? SHORT_ROUND_MS : ROUND_MS)
+    if (isShort) makeRoom()
     if (!descriptors.wereShort()) return
     if (performance.now() - toldAt < TELL_EVERY_MS) return
     toldAt = performance.now()

@@ -66,6 +66,28 @@ test('while they are short, room is made four times as often', () => {
   expect(next.ms).toBe(Number.POSITIVE_INFINITY)
 })
 
+test('where room could not be made once, it is tried again', () => {
+  const waits: number[] = []
+  let run = (): void => undefined
+  watchDescriptors(
+    { short: () => true, shortLately: () => true, wereShort: () => false },
+    {
+      makeRoom: () => {
+        throw new Error('no such call')
+      },
+      tell: () => undefined,
+      later: (next, ms) => {
+        waits.push(ms)
+        run = next
+        return () => undefined
+      },
+    },
+  )
+  expect(run).toThrow('no such call')
+  expect(run).toThrow('no such call')
+  expect(waits).toEqual([200, 50, 50])
+})
+
 describe('a connection is hung up on', () => {
   const PORT = 8080
   const most = 40
