@@ -13,7 +13,7 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { seenObject } from '../../lib/json-reader.ts'
+import { isWhole } from '../../ir/whole.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { callInput, isEmptyInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
@@ -309,7 +309,7 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
 }
 
 /** Some servers parse those of past calls, and refuse a conversation where the model broke off. */
-const argumentsOf = ({ input }: ToolCallPart, { own, verbatim }: Outgoing): string => {
+const argumentsOf = ({ input }: ToolCallPart, { verbatim }: Outgoing): string => {
   if (isEmptyInput(input)) return '{}'
-  return own === verbatim || seenObject(input) !== undefined ? input : JSON.stringify(callInput('function', input))
+  return verbatim || isWhole(input) ? input : JSON.stringify(callInput('function', input))
 }

@@ -478,6 +478,20 @@ describe('sending for clients of other wires', () => {
     ...(isError ? { isError } : {}),
   })
 
+  test.each([
+    ['{"a":12345678901234567890}', '{"a":12345678901234567890}'],
+    ['{"a": "cut', '{"input":"{\\"a\\": \\"cut"}'],
+    ['[1]', '{"input":"[1]"}'],
+    ['null', '{}'],
+  ])('arguments %j of a past call are an object', (input, expected) => {
+    const sent = (origin: ChatRequest['origin']) =>
+      send({ origin, turns: [{ role: 'assistant', parts: [{ ...call('a'), input }] }] }).body.input
+    const made = (text: string) => ({ type: 'function_call', call_id: 'a', name: 'f', arguments: text })
+    expect(sent('chat-completions')).toContainEqual(made(expected))
+    // Its own clients' words are theirs; `null` is no arguments at all.
+    expect(sent('responses')).toContainEqual(made(input === 'null' ? '{}' : input))
+  })
+
   test('results follow their calls directly, whatever was between', () => {
     const { body } = send({
       turns: [
