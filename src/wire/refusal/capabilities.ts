@@ -2,31 +2,18 @@
 // asked for it, in whatever words. Each row is one capability: how people call it, where a request asks for it, and how it is
 // asked otherwise. No row is a server's sentence.
 
-import type { Remedy } from '../../errors.ts'
 import { asList, asObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { holdsLimits } from '../schema/limits.ts'
-import {
-  FORMS,
-  fileIn,
-  listIn,
-  rootAlternativesIn,
-  schemasIn,
-  shapelessIn,
-  thoughtlessIn,
-  WANTS_TEXT,
-} from './holders.ts'
+import { FORMS, fileIn, listIn, rootAlternativesIn, schemasIn, shapelessIn, thoughtlessIn } from './holders.ts'
 import type { Span } from './kinds.ts'
+import { type Asking, at, type Lacking } from './lacking.ts'
 import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
-import { blankIn, callIdIn, cutCallIn, type Disorder, disordersIn, repeatedIdIn } from './oddities.ts'
+import { blankIn, callIdIn, cutCallIn, disordersIn, repeatedIdIn } from './oddities.ts'
+import { disorder, NO_SYSTEM_WITHIN, roleFor } from './order.ts'
 import { settingsIn } from './settings.ts'
-import { isForcedChoice, isLongId, NO_SYSTEM_TURN } from './wishes.ts'
-
-/** `remedy`: how it is asked otherwise. `advice`: what the client can do, where no remedy helps. */
-type Lacking = { place: Place; remedy?: Remedy; named?: readonly string[]; advice?: string; ofSettings?: true }
-
-type Asking = { wire: ChatWire; sent: JsonObject; said: string }
+import { isForcedChoice, isLongId } from './wishes.ts'
 
 /** What it lacks of what was sent, and the words that say so; undefined where none says no to anything that was. */
 export const lackingIn = (wire: ChatWire, sent: JsonObject, text: string): (Lacking & { span: Span }) | undefined => {
@@ -57,9 +44,6 @@ type Capability = { called: RegExp; unless?: RegExp; asked(asking: Asking): Lack
 const first = (sent: JsonObject, ...paths: string[]): Place | undefined =>
   paths.flatMap((path) => placesOf(sent, path).filter((place) => valueAt(sent, place) !== null))[0]
 
-const at = (place: Place | undefined, more: Omit<Lacking, 'place'> = {}): Lacking | undefined =>
-  place && { place, ...more }
-
 /** A member that is told where it stands, or left out with those like it where no answer depends on them. */
 const member = (called: RegExp, ...paths: string[]): Capability => ({
   called,
@@ -88,66 +72,13 @@ const MENTIONS_SCHEMA = /\bgrammar\b|\bschemas?\b|\bxgrammar\b|\bsamplers\b|\bpr
 export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
 
 export const NO_TEXT = 'Leave out what holds no text.'
-const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
-
 /** Whether a form of the answer is refused beside tools. */
 export const isBesideTools = (sent: JsonObject, said: string): boolean =>
   formIn(sent) !== undefined && toolsIn(sent) !== undefined && MENTIONS_TOOLS.test(said)
 
-/** The disorders that a sentence may be about, the likeliest first. */
-const ABOUT: [RegExp, readonly Disorder[]][] = [
-  [/\blast\b|\bfinal\b|\btrailing\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
-  [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
-  [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
-  [/\btools?\b|\bfunction\b|\btool_(?:call|use|result)/i, ['stray', 'open', 'after-tool', 'begins']],
-  [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
-  [/\broles?\b/i, ['system', 'opens']],
-]
-
-const ORDER: Partial<Record<Disorder, Remedy>> = {
-  system: 'no-mid-system',
-  'after-tool': 'reply-to-tools',
-  again: 'alternating-roles',
-  opens: 'no-system',
-  stray: 'anew',
-  open: 'anew',
-}
-/** Where the system may speak between, and one speaker twice. */
-const PAIRED = new Set<Disorder>(['stray', 'open'])
-
-/** On the responses wire whoever sets the rules has one of two roles. */
-const ROLES = new Map<Json | undefined, Remedy>([
-  ['system', 'developer-role'],
-  ['developer', 'system-role'],
-])
-const roleFor = (sent: JsonObject, place: Place = []): Remedy | undefined =>
-  place[0] === 'input' ? ROLES.get(asObject(valueAt(sent, place)).role) : undefined
-
-/** On the messages wire. */
-const NO_SYSTEM_WITHIN = { remedy: 'no-mid-system', advice: NO_SYSTEM_TURN } as const
-
-const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
-  const found = disordersIn(wire, sent)
-  const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
-  const kind = kinds.find((one) => found.has(one))
-  if (kind === undefined) return at(roleIn(sent, said), { advice: 'The model has no turns of this role.' })
-  if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })
-  if (kind === 'system' && wire === 'messages') return at(found.get(kind), NO_SYSTEM_WITHIN)
-  const isOrder = wire === 'chat-completions' || PAIRED.has(kind)
-  const remedy = isOrder ? ORDER[kind] : roleFor(sent, found.get(kind))
-  return at(found.get(kind), {
-    ...(remedy && { remedy }),
-    advice: 'Let the speakers take turns, and answer each call.',
-  })
-}
-
-/** The first turn of a role that a sentence names as one. */
-const roleIn = (sent: JsonObject, said: string): Place | undefined => {
-  const [, role] = /\broles?\b.{0,20}['"`](tool|function|assistant)['"`]/i.exec(said) ?? []
-  return role === undefined
-    ? undefined
-    : placesOf(sent, 'messages.*.role').find((place) => valueAt(sent, place) === role.toLowerCase())
-}
+/** Of what a server wants to be a text. */
+export const WANTS_TEXT =
+  /\bmust be an? ?str(?:ing)?\b|\b(?:valid|expected(?: an?)?|should be|has to be|needs? to be)\W{1,3}(?:an? )?str(?:ing)?\b|\bstr(?:ing)?\b.{0,60}\b(?:array|list|sequence)\b|\b(?:array|list|sequence)\b.{0,60}\bstr(?:ing)?\b/i
 
 /** What every server takes. */
 const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/

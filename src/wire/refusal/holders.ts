@@ -5,10 +5,6 @@ import { type Place, placesOf, valueAt } from './member-path.ts'
 
 export const FORMS = ['response_format', 'text.format', 'output_config.format', 'output_format']
 
-/** Of what a server wants to be a text. */
-export const WANTS_TEXT =
-  /\bmust be an? ?str(?:ing)?\b|\b(?:valid|expected(?: an?)?|should be|has to be|needs? to be)\W{1,3}(?:an? )?str(?:ing)?\b|\bstr(?:ing)?\b.{0,60}\b(?:array|list|sequence)\b|\b(?:array|list|sequence)\b.{0,60}\bstr(?:ing)?\b/i
-
 /** The first content that is a list, and of nothing but texts. */
 export const listIn = (sent: JsonObject): Place | undefined =>
   placesOf(sent, 'messages.*.content').find((place) => {
