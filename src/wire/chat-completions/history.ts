@@ -34,7 +34,7 @@ export function* encodeTurns(request: ChatRequest, out: Outgoing): Steps<JsonObj
     if (turn.role !== 'system') hasBegun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
-      if (parts.length === 0 && !out.isOwn) continue
+      if (parts.length === 0 && !out.verbatim) continue
       if (opening !== undefined && !hasBegun && out.oneSystem) {
         opening.parts.push(...parts)
         opening.message.content = encodeContent(opening.parts, out)
@@ -121,7 +121,7 @@ const joined = (request: ChatRequest, out: Outgoing): { turn: Turn; at: number }
   const answers = new Set<Turn>()
   for (const [at, turn] of request.turns.entries()) {
     const last = turns.at(-1)
-    if (!out.isOwn && turn.role === 'assistant' && last?.turn.role === 'assistant') {
+    if (!out.verbatim && turn.role === 'assistant' && last?.turn.role === 'assistant') {
       if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
       if (!answers.has(last.turn)) {
         last.turn = placed({ ...last.turn, parts: [...last.turn.parts] }, placeOf(last.turn, `messages.${last.at}`))
@@ -202,7 +202,7 @@ const encodeAssistant = (
   }
   if (tagged !== '' && calls.length > 0) content.push({ type: 'text', text: tagged.trimEnd() })
   const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
-  if (bare && !out.isOwn) {
+  if (bare && !out.verbatim) {
     const thought =
       tagged !== '' || thoughts.length > 0 || message.reasoning_content !== undefined || message.reasoning !== undefined
     if (thought || Object.keys(details).length > 0) out.drop(placeOf(turn, out.pathOf(at)))
@@ -223,8 +223,8 @@ const encodeAssistant = (
  * Some servers parse the arguments of past calls, and refuse the whole conversation where they are not an object. Those of
  * the messages wire always are.
  */
-const withObjectInput = (call: ToolCallPart, { isOwn, origin }: Outgoing): ToolCallPart =>
-  isOwn || origin === 'messages' || call.kind === 'custom' || seenObject(call.input) !== undefined
+const withObjectInput = (call: ToolCallPart, { verbatim, origin }: Outgoing): ToolCallPart =>
+  verbatim || origin === 'messages' || call.kind === 'custom' || seenObject(call.input) !== undefined
     ? call
     : { ...call, input: JSON.stringify(callInput(call.kind, call.input)) }
 

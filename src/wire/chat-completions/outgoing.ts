@@ -12,8 +12,8 @@ import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {
   origin: ChatWire
-  /** Whether the client's own form of this wire is kept; false for another wire's request, and for one that is written anew. */
-  isOwn: boolean
+  /** The client speaks this wire, and what it has written was not refused for its form. */
+  verbatim: boolean
   quirks: Quirks
   names: ToolNames
   /** Whether instructions that begin the conversation become one message: many models' templates refuse a second, or drop it. */
@@ -33,16 +33,16 @@ export type Outgoing = {
 }
 
 export const outgoing = (request: ChatRequest, { quirks, anew }: Pick<Target, 'quirks' | 'anew'>): Outgoing => {
-  const isOwn = request.origin === 'chat-completions' && anew !== true
+  const verbatim = request.origin === 'chat-completions' && anew !== true
   const dropped = new Set<string>()
   const takesThoughts = (name: ThoughtMember): boolean =>
     quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true
   return {
     origin: request.origin,
-    isOwn,
+    verbatim,
     quirks,
     names: toolNames(request),
-    oneSystem: !isOwn || quirks.noMidSystem === true,
+    oneSystem: !verbatim || quirks.noMidSystem === true,
     takesThoughts,
     needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),
     callId: (id) => sentCallId(id, quirks),

@@ -62,11 +62,11 @@ const decodePart = (raw: Json, path: string): ContentPart => {
 }
 
 /** Plain text as one string, which every server takes. Several texts of this wire's own client stay separate. */
-export const encodeContent = (parts: JsonObject[], { isOwn }: Outgoing): Json => {
+export const encodeContent = (parts: JsonObject[], { verbatim }: Outgoing): Json => {
   const [first] = parts
   if (first === undefined) return ''
   const plain = parts.every(({ type, prompt_cache_breakpoint: mark }) => type === 'text' && mark === undefined)
-  if (!plain || (parts.length > 1 && isOwn)) return parts
+  if (!plain || (parts.length > 1 && verbatim)) return parts
   // Many servers take lists of texts in some messages only, or not at all.
   return parts.map(({ text }) => text ?? '').join('\n\n')
 }

@@ -180,7 +180,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
     const drop = (member: string): void => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)
     // Some servers want the arguments of a tool that takes none, too.
-    const schema = out.isOwn ? tool.schema : rooted(tool.schema, drop)
+    const schema = out.verbatim ? tool.schema : rooted(tool.schema, drop)
     if (schema !== undefined) head.parameters = withinGrammar(schema, out.quirks)
     const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
     if (lax) out.drop(`${path}.strict`)
