@@ -98,7 +98,7 @@ export const budgetLeft = (budget: Budget): string => shownIn(budget)(budget.rem
 export const budgetNote = (budget: Budget): string =>
   budget.renews_at === null ? budgetText(budget) : `${budgetText(budget)}, again from ${dateTime(budget.renews_at)}`
 
-/** Above 1 for one that a last request has gone past. */
+/** Above 1 where its last request went past it. */
 export const shareUsed = (budget: Budget): number => {
   const whole = wholeOf(budget)
   return whole === 0 ? 1 : budget.used / whole
