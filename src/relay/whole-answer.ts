@@ -9,6 +9,7 @@ import type { Undo } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { EVENT_STREAM, passedFromStream, wholeFromStream } from './adapt/other-form.ts'
+import { allowanceOf } from './answer-bounds.ts'
 import { ANSWER_BYTES, type Received, receive, textOf, withModelName } from './answer-text.ts'
 import { markedAnswer } from './marked-answer.ts'
 import {
@@ -27,13 +28,10 @@ import {
 import type { Target } from './target.ts'
 import { quirksOf, translateResponse } from './translate.ts'
 
-/** Of embeddings: as many texts as vendors take at once, 2,048, of 3,072 numbers each. */
-const MOST_NUMBERS = 8_000_000
-
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
-  const values = reading.codec.wire === 'embeddings' ? MOST_NUMBERS : undefined
-  const options = { heard, room: relay.room, turns: relay.turns, values }
+  const allowed = allowanceOf(reading.codec.wire, reading.request.body.outline)
+  const options = { heard, room: relay.room, turns: relay.turns, allowed }
   const received = await receive(response, ANSWER_BYTES, abort, options)
   if (reading.codec.isText?.(reading.request.body.outline) === true) {
     const text = textOf(received)
