@@ -350,8 +350,8 @@ export const createNodeLedger = ({
   }
 }
 
-/** All that it may have, whether it is there or not. */
-type Told = { [K in keyof Required<SharedReserve>]: SharedReserve[K] }
+/** With each member named, so that none that is added is forgotten below. */
+type Complete = { [K in keyof Required<SharedReserve>]: SharedReserve[K] }
 
 /** One literal: what is left of a request when some of it is taken out costs several times as much. */
 const sharedOf = (asked: ReserveAsk, keysSeen: number, enters: boolean): SharedReserve =>
@@ -374,7 +374,7 @@ const sharedOf = (asked: ReserveAsk, keysSeen: number, enters: boolean): SharedR
     pictures: asked.pictures,
     leastOutput: asked.leastOutput,
     fixed: asked.fixed,
-  }) satisfies Told
+  }) satisfies Complete
 
 const NOTHING_HELD = { tokens: 0, microUsd: 0 }
 
