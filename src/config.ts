@@ -7,6 +7,7 @@ import type { AlertRules } from './alerts/alert.ts'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
 import { readAlerts } from './config/alerts.ts'
+import { type Flags, readData, readHost, readLimitsStore, readPlace, readPort, readWorkers } from './config/given.ts'
 import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { type Address, readAddress } from './config/origin.ts'
@@ -15,11 +16,11 @@ import { NOTHING_KEPT, type Overlay } from './config/overlay.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
-import { type FileConfig, FileSchema, MOST_WORKERS } from './config/schema.ts'
+import { type FileConfig, FileSchema } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, soundPart } from './config/shape.ts'
 import { type AccountSource, sourcesOf, type Written, writtenIn } from './config/sources.ts'
-import { readLimitsUrl, readStoreUrl } from './config/store.ts'
+import { readStoreUrl } from './config/store.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
@@ -29,6 +30,7 @@ import { parseSealKeys, SEAL_KEY_FORM, type SealKey } from './lib/sealed-text.ts
 import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
+export type { Flags } from './config/given.ts'
 export { type Problem, problemLine } from './config/problem.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -123,15 +125,6 @@ export type Extended = { served: Served; warnings: string[]; problems: Problem[]
 
 /** The database within the data directory. */
 export const databasePath = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'sluice.db')
-
-/** As typed on the command line. */
-export type Flags = {
-  config?: string | undefined
-  host?: string | undefined
-  port?: string | undefined
-  data?: string | undefined
-  workers?: string | undefined
-}
 
 type LoadOptions = {
   flags?: Flags
@@ -340,104 +333,3 @@ const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Rea
 /** The flag, else the environment variable; an empty variable counts as not set. */
 const chosen = (flag: string | undefined, variable: string | undefined): string | undefined =>
   flag ?? (variable || undefined)
-
-type Given = { flags: Flags; env: Env; file: FileConfig; source: string }
-type Told = { text: string; source: string; path: string }
-
-/** Where each is said, the first that counts; none where nobody says it. */
-const told = (
-  flag: string,
-  [fromFlag, fromEnv, fromFile]: (string | undefined)[],
-  { source }: Given,
-  path: string,
-): Told | undefined => {
-  if (fromFlag !== undefined) return { text: fromFlag, source: `--${flag}`, path: '' }
-  if (fromEnv) return { text: fromEnv, source: `SLUICE_${flag.toUpperCase()}`, path: '' }
-  return fromFile === undefined ? undefined : { text: fromFile, source, path }
-}
-
-const readHost = (given: Given, problems: Problem[]): string => {
-  const { flags, env, file } = given
-  const host = told('host', [flags.host, env.SLUICE_HOST, file.listen?.host], given, 'listen.host')
-  if (host === undefined) return '127.0.0.1'
-  const { text, source, path } = host
-  if (/\/|^[^:]*:\d*$/.test(text))
-    problems.push({
-      source,
-      path,
-      message: mismatch(text, 'an address alone, such as 0.0.0.0: the port stands by itself'),
-    })
-  return text.replace(/^\[(.*)\]$/, '$1')
-}
-
-const readData = (given: Given, cwd: string, directory: string, problems: Problem[]): string => {
-  const { flags, env, file } = given
-  const data = told('data', [flags.data, env.SLUICE_DATA, file.data], given, 'data')
-  if (data === undefined) return resolve(directory, './data')
-  const { text, source, path } = data
-  // A shell writes something else for these, where there is one: a folder of that name nobody wants.
-  if (/^~(?:\/|$)|\$\{|^\$\w|^env:/.test(text))
-    problems.push({ source, path, message: mismatch(text, 'a path as it is: ~ and variables are not replaced') })
-  return resolve(path === '' ? cwd : directory, text)
-}
-
-const readPort = (given: Given, problems: Problem[]): number => {
-  const { flags, env, file } = given
-  // Kubernetes sets it to an address where there is a service called sluice.
-  const isAddress = /^(?:tcp|udp|sctp):\/\//.test(env.SLUICE_PORT ?? '')
-  const port = told('port', [flags.port, isAddress ? undefined : env.SLUICE_PORT, undefined], given, 'listen.port')
-  if (port === undefined) return file.listen?.port ?? 8080
-  const { text, source, path } = port
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(number <= 65535)) problems.push({ source, path, message: mismatch(text, 'a whole number from 0 to 65535') })
-  return number
-}
-
-type Placed = Given & { cwd: string; directory: string }
-/** `name`: in the file, and of the variable that stands for it. */
-type PlaceOf = { name: string; inFile: string | undefined; read: typeof readStoreUrl }
-
-const readPlace = (given: Placed, { name, inFile, read }: PlaceOf, problems: Problem[], warnings: string[]) => {
-  const { env, cwd, directory } = given
-  const place = told(name, [undefined, env[`SLUICE_${name.toUpperCase()}`], inFile], given, name)
-  if (place === undefined) return undefined
-  const { text, source, path } = place
-  const found = read({ text, env, directory: path === '' ? cwd : directory })
-  if ('problem' in found) {
-    problems.push({ source, path, message: found.problem })
-    return undefined
-  }
-  if (found.isLiteral && path !== '')
-    warnings.push(`${source}: ${name} holds the password itself; env:NAME or file:PATH keeps it out of the file`)
-  return found.url
-}
-
-const readLimitsStore = (given: Placed, problems: Problem[], warnings: string[]) => {
-  const { env, file, source } = given
-  const name = 'limits_store'
-  const found = readPlace(given, { name, inFile: file.limits_store, read: readLimitsUrl }, problems, warnings)
-  if (found === undefined || env.SLUICE_STORE || file.store !== undefined) return found
-  const at = env.SLUICE_LIMITS_STORE ? { source: 'SLUICE_LIMITS_STORE', path: '' } : { source, path: name }
-  problems.push({
-    ...at,
-    message: 'found one, and no store: limits are counted elsewhere by nodes over PostgreSQL alone',
-  })
-  return undefined
-}
-
-const readWorkers = (given: Given, isShared: boolean, problems: Problem[]): number => {
-  const { flags, env, file } = given
-  const inFile = file.workers === undefined ? undefined : String(file.workers)
-  const workers = told('workers', [flags.workers, env.SLUICE_WORKERS, inFile], given, 'workers')
-  if (workers === undefined) return 1
-  const { text, source, path } = workers
-  const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
-  const fault = (allowed: string): number => {
-    problems.push({ source, path, message: mismatch(path === '' ? text : number, allowed) })
-    return 1
-  }
-  if (!(number >= 1 && number <= MOST_WORKERS)) return fault(`a whole number from 1 to ${MOST_WORKERS}`)
-  if (isShared && number > 1)
-    return fault('1 where the store is PostgreSQL: for more processes start more nodes on the same database')
-  return number
-}
