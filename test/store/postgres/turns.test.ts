@@ -131,6 +131,8 @@ test.skipIf(postgresMissing !== undefined)(
         await onBoth('UPDATE nodes SET until = $1', [step.oddity === 'fenced' ? 0 : 9e15])
         if (step.oddity === 'revoked') await onBoth(`UPDATE keys SET revoked_at = 1 WHERE id = 'key_paced'`)
         if (step.oddity === 'renewed') await onBoth('UPDATE keys SET tokens_used = 0, version = version + 1')
+        // As nodes say it: those come in and count whose key has limits.
+        const isLimited = (keyId: string): boolean => keyId !== 'key_free' || step.defaults.rpm > 0
         const ends = take(
           open,
           step.ends.map(({ which }) => which),
@@ -139,18 +141,19 @@ test.skipIf(postgresMissing !== undefined)(
         const away = take(inside, step.leaves)
         const wishes = step.wishes.map(({ key, ...wish }) => {
           const keyId = KEYS[key] ?? ''
-          return { ...wish, keyId, id: `exc_${made++}`, enters: keyId !== 'key_free' || step.defaults.rpm > 0 }
+          return { ...wish, keyId, id: `exc_${made++}`, enters: isLimited(keyId) }
         })
         const keys = new Set([...wishes, ...ends, ...away].map(({ keyId }) => keyId))
         const budgets = new Set(
           [...wishes.filter(({ counts }) => counts), ...ends.filter((one) => one.budgets)].map(() => BUDGET),
         )
         const refunded = step.oddity === 'refund' ? away.splice(0, 1) : []
-        const ended = ends.map(({ id, budgets: of }, i) => {
+        const ended = ends.map(({ id, keyId, budgets: of }, i) => {
           const tokens = step.ends[i]?.tokens ?? 7
           const figures = { input: tokens, output: 0, cost_micro_usd: tokens, tokens, estimated: false, alone: false }
           const how = { outcome: 'done', status: 200, attempts: 1, total_ms: 1, hour: 1, day: '2026-09-01' }
-          return { id, ended_at: ms, ...how, ...figures, counted: true, ...(of === undefined ? {} : { budgets: of }) }
+          const counted = isLimited(keyId)
+          return { id, ended_at: ms, ...how, ...figures, counted, ...(of === undefined ? {} : { budgets: of }) }
         })
         const asks = wishes.map(({ id, keyId, reserved, isStale, counts, enters }, i) => ({
           ...{ at: i + 1, id, key_id: keyId, seen: isStale ? 0 : 99, model: 'm', wire: 'messages', stream: false },
