@@ -107,8 +107,8 @@ const session = (client: ChatWire): fc.Arbitrary<Session> =>
     })
 
 /** A budget of thinking is refused behind calls that were made without a thought, so that this setting comes and goes. */
-const keepsSettings = ({ noAdaptiveThinking, noThinkingBudget }: Quirks, vendor: ChatWire): boolean =>
-  vendor !== 'messages' || noAdaptiveThinking !== true || noThinkingBudget === true
+const keepsSettings = ({ noAdaptiveThinking }: Quirks, vendor: ChatWire): boolean =>
+  vendor !== 'messages' || noAdaptiveThinking !== true
 
 const crossings = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((vendor) => [client, vendor] as const))
 
