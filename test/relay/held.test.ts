@@ -8,6 +8,8 @@ import { onlyProvider, startGateway } from '../support/gateway.ts'
 
 const STREAMS = 6
 const PROMPT_BYTES = 1024 * 1024
+/** A prompt that is held counts one at least; what else this process lets go of meanwhile, a fraction. */
+const MOST = 0.6 * PROMPT_BYTES
 
 /** A conversation of so many bytes, none of its turns like another. Of one in short turns an outline holds all. */
 const conversation = (bytes: number, lines: number): { role: string; content: string }[] => {
@@ -77,8 +79,13 @@ const heldFor = async ({ begun, config, path, members, lines = 200 }: Asked): Pr
     ) as [Body, Body]
     // The first ones leave behind what is kept for all that come.
     await openAll(large)
-    const short = await openAll(small)
-    return (await openAll(large)) - short
+    let more = Number.POSITIVE_INFINITY
+    // What this process has of other things changes once; what streams hold, they hold each time.
+    for (let tries = 0; tries < 3 && more > MOST; tries++) {
+      const short = await openAll(small)
+      more = Math.min(more, (await openAll(large)) - short)
+    }
+    return more
   } finally {
     left.abort()
     await gateway.stop()
@@ -121,8 +128,10 @@ const ASKED: [string, Asked][] = [
   ],
 ]
 
-test.each(ASKED)('a stream that %s holds nothing of its prompt', async (_, asked) => {
-  const more = await heldFor(asked)
-  // A prompt that is held counts one at least; what else this process lets go of meanwhile, a fraction.
-  expect(more / PROMPT_BYTES).toBeLessThan(0.6)
-})
+test.each(ASKED)(
+  'a stream that %s holds nothing of its prompt',
+  async (_, asked) => {
+    expect(await heldFor(asked)).toBeLessThan(MOST)
+  },
+  60_000,
+)
