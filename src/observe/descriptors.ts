@@ -38,7 +38,8 @@ export const createDescriptors = (canOpenMore = (): boolean => canOpen(SPARE)): 
   }
   return {
     short: isShort,
-    shortLately: () => isShort() || performance.now() - shortAt < LATELY_MS,
+    // By the last look, which is as good as now: this is asked with every answer.
+    shortLately: () => isShort() || lookedAt - shortAt < LATELY_MS,
     wereShort() {
       const were = wereShort
       wereShort = false

@@ -5,10 +5,9 @@ import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../.
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { inTags } from '../../ir/tagged-thoughts.ts'
-import { seenObject } from '../../lib/json-reader.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { thoughtMember } from '../seal.ts'
-import { callInput } from '../tools/call-input.ts'
+import { objectInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
 import { type WaitingCalls, waitingCalls } from '../tools/waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
@@ -219,14 +218,9 @@ const encodeAssistant = (
   return round
 }
 
-/**
- * Some servers parse the arguments of past calls, and refuse the whole conversation where they are not an object. Those of
- * the messages wire always are.
- */
+/** Those of the messages wire always are an object. */
 const withObjectInput = (call: ToolCallPart, { verbatim, origin }: Outgoing): ToolCallPart =>
-  verbatim || origin === 'messages' || call.kind === 'custom' || seenObject(call.input) !== undefined
-    ? call
-    : { ...call, input: JSON.stringify(callInput(call.kind, call.input)) }
+  verbatim || origin === 'messages' || call.kind === 'custom' ? call : { ...call, input: objectInput(call.input) }
 
 /** Whether two texts are one that was cut where a citation begins or ends. */
 const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>

@@ -13,9 +13,8 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { isWhole } from '../../ir/whole.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
-import { callInput, isEmptyInput } from '../tools/call-input.ts'
+import { isEmptyInput, objectInput } from '../tools/call-input.ts'
 import { failedText } from '../tools/failed-result.ts'
 import { waitingCalls } from '../tools/waiting-calls.ts'
 import { dropMark } from '../turns/breakpoint.ts'
@@ -308,8 +307,8 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
   )
 }
 
-/** Some servers parse those of past calls, and refuse a conversation where the model broke off. */
-const argumentsOf = ({ input }: ToolCallPart, { verbatim }: Outgoing): string => {
+/** Those of the messages wire always are an object. */
+const argumentsOf = ({ input }: ToolCallPart, { verbatim, origin }: Outgoing): string => {
   if (isEmptyInput(input)) return '{}'
-  return verbatim || isWhole(input) ? input : JSON.stringify(callInput('function', input))
+  return verbatim || origin === 'messages' ? input : objectInput(input)
 }
