@@ -29,9 +29,12 @@ import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
 
-/** Requests on one connection that are not answered, and their bodies together, in bodies as large as they may be. */
+/** Requests on one connection that are not answered. */
 const MOST_WAITING = 32
+/** All that was said and is not read or answered, in bodies as large as they may be. */
 const MOST_WAITING_BODIES = 2
+/** What an event takes beside its text, in characters: of small ones there may be any number. */
+const EVENT_CHARS = 1024
 /** What a slow reader has not taken yet holds the next event back, and so the provider. */
 const UNSENT_BYTES = 256 * 1024
 const [GOING_AWAY, POLICY, NORMAL, FAILED] = [1001, 1008, 1000, 1011]
@@ -172,7 +175,8 @@ export const createSocket = (
       return await pass(reader, create, isWanted)
     } finally {
       leave.delete(go)
-      if (peer === undefined) go()
+      // What was cancelled before its stream was there has left nothing behind that would.
+      if (peer === undefined || create.under.state === 'cancelled') go()
     }
   }
 
@@ -252,16 +256,16 @@ export const createSocket = (
     const event = clientEvent(parsed)
     if (event.type === 'steer') send(steerFailed(asObject(parsed)))
     if (event.type === 'cancel') cancel(event.lane, event.id)
-    if (event.type !== 'create') return
+    if (event.type !== 'create') return room()
     // Those that are under way can still be cancelled.
     if (waiting >= MOST_WAITING) throw tooManyWaiting()
     const { lane, warms } = event
     const before = lanes.get(lane) ?? Promise.resolve()
     waiting++
-    waitingChars += text.length
+    const size = sizeOf(text)
+    waitingChars += size
     const under: UnderWay = { state: 'open', leave: new Set() }
     const create: Create = { text, body: asObject(parsed), lane, warms, under }
-    const size = text.length
     const mine = before
       .then(() => run(create))
       .finally(() => {
@@ -271,6 +275,12 @@ export const createSocket = (
         if (waiting === 0) ending?.()
       })
     lanes.set(lane, mine)
+  }
+
+  /** Not waited for: of who goes on without reading what is said nothing may pile up. */
+  const refuseAtOnce = (error: GatewayError): void => {
+    if (peer !== undefined && peer.unsent() > UNSENT_BYTES) peer.close(POLICY, 'Read what is sent before sending more.')
+    else void refuseWith(error)
   }
 
   const self: OpenSocket = {
@@ -303,19 +313,23 @@ export const createSocket = (
     },
     said(message) {
       if (typeof message !== 'string') {
-        void refuseWith(invalidRequest('Events are JSON as text. Send them in text frames.'))
+        refuseAtOnce(invalidRequest('Events are JSON as text. Send them in text frames.'))
         return
       }
-      const bytes = waitingChars + message.length
-      if (bytes > MOST_WAITING_BODIES * gateway.config.bodyLimitBytes) {
-        void refuseWith(tooManyWaiting())
+      const size = sizeOf(message)
+      if (waitingChars + size > mostWaiting(gateway.config)) {
+        refuseAtOnce(tooManyWaiting())
         return
       }
+      waitingChars += size
       // Events count in the order they came, however long each takes to be read.
       reading = reading
         .then(() => take(message))
-        .catch((thrown) => refuseWith(toGatewayError(thrown)))
+        .catch((thrown) => refuseWith(toGatewayError(thrown)).then(room))
         .catch(() => peer?.close(FAILED, ''))
+        .finally(() => {
+          waitingChars -= size
+        })
     },
     drained: madeRoom,
     closed() {
@@ -328,6 +342,10 @@ export const createSocket = (
     isBusy: () => waiting > 0,
   }
 }
+
+const sizeOf = (event: string): number => event.length + EVENT_CHARS
+const mostWaiting = ({ bodyLimitBytes }: Gateway['config']): number =>
+  MOST_WAITING_BODIES * bodyLimitBytes + MOST_WAITING * EVENT_CHARS
 
 const ENDS: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete'])
 const FAILS: ReadonlySet<string | undefined> = new Set(['response.failed', 'error'])
