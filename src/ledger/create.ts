@@ -152,7 +152,10 @@ export const createLedger = ({
       const key = keys.get(ask.key.id) ?? ask.key
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
       const shortage = journal.shortage()
-      if (shortage !== undefined) throw notRecorded(shortage)
+      if (shortage !== undefined) {
+        onFailure(shortage)
+        throw notRecorded(shortage)
+      }
       const now = clock()
       const inForce = prices()
       const counted = budgets.of(key)

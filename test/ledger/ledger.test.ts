@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/ir/json.ts'
 import { budgetOf, termsOf } from '../../src/keys/budget.ts'
 import type { Settlement } from '../../src/ledger/ledger.ts'
 import { PATIENCE_MS, PAUSE_MS, TRY_MS } from '../../src/store/patience.ts'
+import { storeError } from '../../src/store/store.ts'
 import type { ExchangeRow } from '../../src/store/usage.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, PRICE, settlement } from './support.ts'
@@ -442,6 +443,17 @@ describe('a store that cannot write', () => {
     const reserving = reserve(ask(key))
     await expect(reserving).rejects.toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
     expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([0, 0])
+  })
+
+  test('is told of where nothing was tried, as its disk has room for what is open alone', async () => {
+    const store = open(':memory:', () => NOW)
+    const { key } = await store.keys.issue(newKey({}), ACTOR)
+    const shortage = storeError('The disk has room left only for ending the requests that are open; make room.')
+    store.journal.shortage = () => shortage
+    const told: unknown[] = []
+    const { reserve, ledger } = bench(store, { onFailure: (cause) => told.push(cause) })
+    await expect(reserve(ask(key))).rejects.toMatchObject({ code: 'service_unavailable', cause: shortage })
+    expect([told, ledger.isStuck()]).toEqual([[shortage], true])
   })
 
   test('loses no settlement: it is written when writing works again, by itself', async () => {

@@ -36,11 +36,18 @@ type BenchOptions = {
   prices?: Prices
   isResumed?: (exchangeId: string) => boolean
   onRefused?: ((exchangeId: string) => void) | undefined
+  onFailure?: (cause: unknown) => void
 }
 
 export const bench = (
   store: SqliteStore,
-  { clock = () => NOW, prices = () => PRICE, isResumed = () => false, onRefused = () => undefined }: BenchOptions = {},
+  {
+    clock = () => NOW,
+    prices = () => PRICE,
+    isResumed = () => false,
+    onRefused = () => undefined,
+    onFailure,
+  }: BenchOptions = {},
 ): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []
@@ -70,6 +77,7 @@ export const bench = (
       isResumed,
       timers,
       onRefused,
+      ...(onFailure === undefined ? {} : { onFailure }),
     },
   })
   const turn = (): void => {

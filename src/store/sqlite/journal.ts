@@ -256,7 +256,7 @@ export const createJournal = (db: Database, { path, ring, ofBudgets, calendar, l
     shortage: () =>
       path !== undefined && checkpoints?.isShort() === true
         ? storeError(
-            `The disk of the database ${path} has room left only for ending the requests that are open; make room.`,
+            `The disk of the database ${path} has room left only for ending the requests that are open; make room, or end what has read the database for long, as its log cannot shrink meanwhile.`,
           )
         : undefined,
     write(batch) {
