@@ -407,6 +407,32 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       await b.ledger.settle(reservation, settlement({ usage: { input: 3, output: 4 } })).written
       expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 7, tokens_held: 0 })
     })
+
+    test('is asked again of one whose taking over could not be decided, and settles the others meanwhile', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const a = await ledger.node(STILL)
+      let isAway = true
+      let undecided = ''
+      const b: PgNode = await ledger.node({
+        ...STILL,
+        takeOver({ reservation }) {
+          if (reservation.exchangeId === undecided && isAway) throw new Error('the records are away')
+          return false
+        },
+      })
+      const [one, other] = [await reserve(a, id), await reserve(a, id)]
+      undecided = one.exchangeId
+      await a.kill()
+      await endLease(ledger, a)
+      await expect(b.books.sweep()).rejects.toThrow('the records are away')
+      expect(await ledger.admin.query('SELECT id FROM exchanges')).toEqual([{ id: other.exchangeId }])
+      isAway = false
+      await b.books.sweep()
+      expect(await count(ledger, 'exchanges')).toBe(2)
+      expect(await count(ledger, 'reservations')).toBe(0)
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
   })
 
   describe('a network that fails', () => {

@@ -21,6 +21,8 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, ending,
   const { write, lately } = ending
   /** What is being taken over is this node's, and known to nobody for a moment. */
   const inOrder = createInOrder()
+  /** What the database has given to this node, until it is settled or goes on here. */
+  const swept = new Map<string, Held>()
 
   const settleLeft = async (id: string, { open, soFar, prices: by }: Held): Promise<void> => {
     const { exchangeId, keyId, startedAt, reserved, model, wire, stream, inputEstimate, pictures } = open
@@ -42,12 +44,17 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, ending,
 
   const sweep = async (): Promise<number> => {
     const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
-    await Promise.all(
-      rows.map((row) => {
-        const { usage, serverTools, ...open } = leftOpenOf(row)
-        return settleLeft(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
-      }),
-    )
+    for (const row of rows) {
+      const { usage, serverTools, ...open } = leftOpenOf(row)
+      swept.set(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
+    }
+    const settling = [...swept].map(async ([id, held]) => {
+      await settleLeft(id, held)
+      swept.delete(id)
+    })
+    // Nobody else sees those of which it could not be decided: they are taken up with the next.
+    const failed = (await Promise.allSettled(settling)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
     return rows.length
   }
 
