@@ -4,7 +4,7 @@ import type * as S from '../../admin-api/schema.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
-import { dayAfter, nextStep, startOfStep, stepsBetween } from '../../lib/calendar.ts'
+import { dayAfter, dayFrom, nextStep, startOfStep, stepsBetween } from '../../lib/calendar.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import { labelsOf, ownersOf } from '../../observe/groups.ts'
@@ -181,11 +181,17 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
 const shareOf = ({ requests, errors }: Figures, refused: number): number | null =>
   requests + refused === 0 ? null : (errors + refused) / (requests + refused)
 
-/** The time before, which was as long. */
+/** The time before, which was as long: in days, of which one may have an hour less or more. */
 const beforeOf = async (gateway: Gateway, ask: Ask): Promise<S.Usage['before']> => {
   const { step, since, until } = ask.range
   const { keyIds, model } = ask
-  const range = { step, since: Math.max(0, since - (until - since)), until: since }
+  const { calendar } = gateway.config
+  const days = (dayFrom(until, calendar) - calendar.dayOf(since)) / DAY_MS
+  const from =
+    step === 'day'
+      ? calendar.startOf(dayAfter(calendar.dayOf(since), -days))
+      : startOfStep(since - (until - since), step, calendar)
+  const range = { step, since: Math.max(0, from), until: since }
   const { insight } = gateway.store
   const totals = (await insight.series({ ...range, by: 'none', keyIds, model })).reduce(addFigures, NO_FIGURES)
   const codes = model === undefined ? await insight.refused({ ...range, keyIds }) : []

@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Output } from '../../../src/admin-api/contract.ts'
 import * as S from '../../../src/admin-api/schema.ts'
 import { databasePath } from '../../../src/config.ts'
+import { calendarOf, UTC } from '../../../src/lib/calendar.ts'
 import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
 import { NOW } from '../../store/support.ts'
 import { MESSAGE } from '../../support/provider/message.ts'
@@ -691,4 +692,27 @@ describe('the live stream', () => {
       asking.mockRestore()
     }
   }, 10_000)
+})
+
+test('the time before has as many days, also where the clocks were changed in it', async () => {
+  let now = Date.UTC(2026, 2, 2, 22, 30)
+  const timeZone = 'Europe/Berlin'
+  const config = { timeZone, calendar: calendarOf(timeZone) ?? UTC }
+  const there = await startDesk({ vendorA: provider.origin, config, clock: () => now })
+  const key = await there.issue({ label: 'k' })
+  const used = async (at: number): Promise<void> => {
+    now = at
+    const headers = { 'x-api-key': key.secret }
+    await (await there.post('/v1/messages', hello, headers)).text()
+    await there.idle()
+  }
+  // The 29 days before the first of April begin on the third of March.
+  for (const at of [now, Date.UTC(2026, 2, 3, 12), Date.UTC(2026, 2, 31, 12)]) await used(at)
+  const admin = await there.signedIn(there.admin.member)
+  const asked = { since: '2026-04-01', until: '2026-04-30', compare: true }
+  for (const input of [asked, { ...asked, key: key.id }]) {
+    const { step, before } = await there.call('usage.get', admin, input)
+    expect([step, before?.totals.requests]).toEqual(['day', 2])
+  }
+  await there.stop()
 })
