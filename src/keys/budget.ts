@@ -7,7 +7,7 @@ export const UNITS = ['usd', 'tokens'] as const
 export type Unit = (typeof UNITS)[number]
 
 const BUDGET_KINDS = ['key', 'member', 'team', 'gateway'] as const
-type BudgetKind = (typeof BUDGET_KINDS)[number]
+export type BudgetKind = (typeof BUDGET_KINDS)[number]
 
 /** `key:key_…`, `member:mem_…`, `team:team_…`, or `gateway`. */
 export type BudgetId = string

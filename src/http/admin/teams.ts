@@ -4,10 +4,19 @@ import type * as S from '../../admin-api/schema.ts'
 import { GATEWAY_BUDGET } from '../../config/settings.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import { type Budget, budgetOf, GATEWAY, ownerOfBudget, termsOf, writtenBudget } from '../../keys/budget.ts'
+import {
+  type Budget,
+  type BudgetKind,
+  budgetOf,
+  GATEWAY,
+  ownerOfBudget,
+  termsOf,
+  writtenBudget,
+} from '../../keys/budget.ts'
 import { iso } from '../../lib/iso-time.ts'
 import type { Member, Team } from '../../members/member.ts'
 import { cleanName } from '../../members/membership.ts'
+import { labelsOf } from '../../observe/groups.ts'
 import { shownBudget, shownBudgetOf } from '../../observe/shown.ts'
 import { actorOf, type Call, keysOf, limitedMember, type Part } from './call.ts'
 import { termsOfGateway } from './view.ts'
@@ -56,9 +65,10 @@ export const teams: Part<
     await gateway.store.members.update(member, { teamId: null }, actorOf(caller))
     return (await viewer(gateway))(team)
   },
-  'budgets.list': async (call) => ({
-    items: await Promise.all(budgetsOf(call).map((budget) => ownedView(call.gateway, budget))),
-  }),
+  'budgets.list': async (call) => {
+    const nameOf = await ownersNamed(call.gateway)
+    return { items: budgetsOf(call).map((budget) => ownedView(call.gateway, budget, nameOf)) }
+  },
   'budgets.put': async ({ gateway, caller }, { id, budget: written }) => {
     const { store } = gateway
     await requireOwner(gateway, id)
@@ -143,12 +153,24 @@ const ORDER = ['gateway', 'team', 'member', 'key']
 const widestFirst = (a: Budget, b: Budget): number => orderOf(a) - orderOf(b) || (a.id < b.id ? -1 : 1)
 const orderOf = ({ id }: Budget): number => ORDER.indexOf(ownerOfBudget(id).kind)
 
-const ownedView = async (gateway: Gateway, budget: Budget): Promise<S.OwnedBudget> => {
+type NameOf = (kind: Exclude<BudgetKind, 'gateway'>, id: string) => string
+
+/** Read together, however many there are. */
+const ownersNamed = async ({ store }: Gateway): Promise<NameOf> => {
+  const names = {
+    key: await labelsOf(store, 'key'),
+    member: await labelsOf(store, 'member'),
+    team: await labelsOf(store, 'team'),
+  }
+  return (kind, id) => names[kind](id)
+}
+
+const ownedView = (gateway: Gateway, budget: Budget, nameOf: NameOf): S.OwnedBudget => {
   const { kind, id } = ownerOfBudget(budget.id)
   return {
     ...{ id: budget.id, kind },
     managed: kind === 'gateway' && gateway.config.budget !== undefined ? 'file' : 'store',
-    owner: kind === 'gateway' ? null : { id, name: (await gateway.store.budgets.nameOf(budget.id)) ?? id },
+    owner: kind === 'gateway' ? null : { id, name: nameOf(kind, id) },
     budget: shownBudget(budget, termsOfGateway(gateway)),
   }
 }

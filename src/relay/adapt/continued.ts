@@ -5,7 +5,7 @@ import { totalTokens, type Usage } from '../../ir/usage.ts'
 import { type Known, onceKnown } from '../../lib/known.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { answerKey, previousAnswerOf } from '../affinity.ts'
-import type { ClientBody } from '../client-body.ts'
+import { type ClientBody, withEstimate } from '../client-body.ts'
 
 /** How many answers are remembered. A request that continues one that is forgotten counts for what it says itself. */
 const MAX_REMEMBERED = 20_000
@@ -34,7 +34,7 @@ export const createContinued = (
       const previous = previousAnswerOf(body)
       if (previous === undefined) return body
       return onceKnown(lengths.get(answerKey(keyId, previous)) ?? lookUp(keyId, previous), (tokens) =>
-        tokens === 0 ? body : { ...body, inputEstimate: body.inputEstimate + tokens },
+        tokens === 0 ? body : withEstimate(body, body.inputEstimate + tokens),
       )
     },
     remember(keyId, answerId, tokens) {

@@ -1,6 +1,6 @@
 // Teams, and budgets of keys, members and teams, in the admin API.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { budgetOf, GATEWAY } from '../../../src/keys/budget.ts'
 import { journalOf } from '../../support/gateway.ts'
 import { type Desk, startDesk } from './support.ts'
@@ -122,6 +122,15 @@ describe('budgets', () => {
       ['member', 'Mealea'],
       ['key', 'mine'],
     ])
+  })
+
+  test('are told with whose they are, which is read together however many there are', async () => {
+    const { budgets } = desk.server.gateway.store
+    const oneByOne = spyOn(budgets, 'nameOf')
+    const { items } = await desk.call('budgets.list', desk.admin)
+    expect(items.every(({ owner }) => owner === null || owner.name !== owner.id)).toBe(true)
+    expect(oneByOne).not.toHaveBeenCalled()
+    oneByOne.mockRestore()
   })
 
   test('of the gateway are for its admins to see', async () => {
