@@ -102,9 +102,10 @@ const settled = ({ message, waiting, results: given, attachments }: Round, out: 
 const inTurn = (message: JsonObject, results: JsonObject[], { quirks, needsReasoning }: Outgoing): JsonObject[] => {
   const thought = needsReasoning ? { reasoning_content: NO_THOUGHT } : {}
   const bare = { role: 'assistant', ...thought, content: quirks.noNullContent ? '' : null }
+  const ofCalls = Map.groupBy(results, (result) => result.tool_call_id)
   return asObjects(message.tool_calls).flatMap((call, at) => [
     { ...(at === 0 ? message : bare), tool_calls: [call] },
-    ...results.filter((result) => result.tool_call_id === call.id),
+    ...(ofCalls.get(call.id) ?? []),
   ])
 }
 

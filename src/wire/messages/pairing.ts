@@ -27,7 +27,8 @@ export const pair = (turns: Turn[]): Pairing => {
   const answered = new Set<ToolResultPart>()
   const places = new Map<ToolResultPart, Place>()
   const waiting = waitingCalls<ToolCallPart>()
-  const earlyResults = new Map<string, ToolResultPart[]>()
+  /** Results without a call before them. */
+  const lost: ToolResultPart[] = []
   const unique = distinct(MAX_ID)
 
   const match = (call: ToolCallPart, result: ToolResultPart): void => {
@@ -39,17 +40,21 @@ export const pair = (turns: Turn[]): Pairing => {
     turn.parts.forEach((part, number) => {
       if (part.type === 'tool-call') {
         ids.set(part, unique(sentCallId(part.id)))
-        const early = earlyResults.get(part.id)?.shift()
-        if (early !== undefined) match(part, early)
-        else waiting.add(part.id, at, part)
+        waiting.add(part.id, at, part)
       } else if (part.type === 'tool-result') {
         places.set(part, { order: places.size, turn: at, part: number })
         const call = waiting.take(part.callId)
         if (call !== undefined) match(call, part)
-        else listOf(earlyResults, part.callId).push(part)
+        else lost.push(part)
       }
     })
   })
+  // Some clients put a result before its call. It stands in for none that has a result of its own: ids may come again.
+  const early = Map.groupBy(lost.reverse(), ({ callId }) => callId)
+  for (const call of ids.keys()) {
+    const result = results.has(call) ? undefined : early.get(call.id)?.pop()
+    if (result !== undefined) match(call, result)
+  }
   const place = (result: ToolResultPart): Place => places.get(result) ?? { order: 0, turn: 0, part: 0 }
   return {
     answered,
@@ -59,10 +64,4 @@ export const pair = (turns: Turn[]): Pairing => {
     turnOf: (result) => place(result).turn,
     pathOf: (result, turnPath) => placeOf(result, `${turnPath(place(result).turn)}.content.${place(result).part}`),
   }
-}
-
-const listOf = <T>(map: Map<string, T[]>, key: string): T[] => {
-  const list = map.get(key) ?? []
-  map.set(key, list)
-  return list
 }

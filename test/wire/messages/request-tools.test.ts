@@ -50,6 +50,18 @@ describe('calls and results', () => {
     ])
   })
 
+  test('a result that has lost its call is not taken for that of a later one of the same id', () => {
+    const { body } = encode({
+      turns: [
+        { role: 'user', parts: [result('call_0', 'of a call that was cut off'), ...hi.parts] },
+        { role: 'assistant', parts: [call('call_0')] },
+        { role: 'user', parts: [result('call_0', 'its own')] },
+      ],
+    })
+    expect(contents(body)[2]).toEqual([{ type: 'tool_result', tool_use_id: 'call_0', content: 'its own' }])
+    expect(JSON.stringify(contents(body)[0])).toContain('of a call that was cut off')
+  })
+
   test('a missing result is replaced by an error, and a result without a call becomes the user’s text', () => {
     const { body } = encode({
       turns: [hi, { role: 'assistant', parts: [call('c1')] }, { role: 'user', parts: [result('lost', 'x')] }],
