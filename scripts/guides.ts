@@ -11,7 +11,7 @@ const BEGIN = '<!-- Made by "bun run guides" from src/clients; do not edit. -->'
 const END = '<!-- The end of what is made. -->'
 
 const model = (id: string, provider: string, context: number, output: number): Listed => ({
-  ...{ id, provider, context, output, images: true, text: true },
+  ...{ id, provider, context, output, images: true, text: true, reasons: true },
 })
 const OPUS = model('vendorA-opus-4-8', 'vendor_a', 1_000_000, 64_000)
 const HAIKU = model('vendorA-haiku-4-5', 'vendor_a', 200_000, 64_000)

@@ -38,6 +38,7 @@ const listed = (entry: unknown): Listed | undefined => {
     output: typeof output === 'number' ? output : 0,
     images: has(entry.input_modalities, 'image'),
     text: has(entry.output_modalities, 'text'),
+    reasons: entry.reasoning === true,
   }
 }
 

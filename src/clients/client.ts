@@ -16,8 +16,16 @@ export type ListChange = { at: Path; value: JsonObject[]; own: { member: string;
 /** `json` is read with comments and commas too many; `yaml-list` is a list, here called `entries`; `env`: lines of `NAME=value`. */
 export type Format = 'json' | 'yaml' | 'yaml-list' | 'toml' | 'env'
 
-/** A model as the gateway lists it. */
-export type Listed = { id: string; provider: string; context: number; output: number; images: boolean; text: boolean }
+/** A model as the gateway lists it. `reasons`: an effort of thought may be asked of it. */
+export type Listed = {
+  id: string
+  provider: string
+  context: number
+  output: number
+  images: boolean
+  text: boolean
+  reasons: boolean
+}
 
 /** `origin`: the gateway's address, without `/v1`. `small`: what a client uses beside its model for small work. */
 export type Setup = { origin: string; key: string; main: Listed; small: Listed; models: readonly Listed[] }

@@ -33,7 +33,8 @@ export const opencode: Client = {
   start: () => 'opencode',
 }
 
-const limitsOf = ({ context, output, images }: Listed) => ({
+const limitsOf = ({ context, output, images, reasons }: Listed) => ({
   limit: { context, output },
+  ...(reasons ? { reasoning: true } : {}),
   ...(images ? { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } } : {}),
 })

@@ -3,6 +3,9 @@
 import type { Client } from './client.ts'
 import { under } from './places.ts'
 
+/** Levels that it asks of no model unless it is told what they are called. */
+const HIGHEST = { xhigh: 'xhigh', max: 'max' }
+
 export const pi: Client = {
   name: 'pi',
   title: 'pi',
@@ -21,8 +24,9 @@ export const pi: Client = {
             baseUrl: `${origin}/v1`,
             api: 'openai-responses',
             apiKey: key,
-            models: models.map(({ id, context, output, images }) => ({
+            models: models.map(({ id, context, output, images, reasons }) => ({
               id,
+              ...(reasons ? { reasoning: true, thinkingLevelMap: HIGHEST } : {}),
               input: images ? ['text', 'image'] : ['text'],
               contextWindow: context,
               maxTokens: output,

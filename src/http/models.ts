@@ -25,7 +25,7 @@ export const models = (gateway: Gateway) => {
 
 const one = (gateway: Gateway, key: Key, name: string) => {
   const model = gateway.catalogue.resolve(name)
-  if (model !== undefined && permits(key, model.id)) return entry(model)
+  if (model !== undefined && permits(key, model.id)) return entry(gateway, model)
   throw new GatewayError(
     'invalid_model',
     `There is no model "${name.slice(0, 100)}" for this key. GET /v1/models lists those it may use.`,
@@ -58,7 +58,7 @@ const list = (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const more = before !== undefined && after === undefined ? from > 0 : from + page.length < to
   return {
     object: 'list',
-    data: page.map(entry),
+    data: page.map((model) => entry(gateway, model)),
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
     has_more: more,
@@ -81,7 +81,11 @@ const indexOf = (all: readonly Model[], query: URLSearchParams, name: 'after_id'
   throw invalidRequest(`${name}: expected the id of a model in the list.`, name)
 }
 
-const entry = (model: Model) => ({
+/** Whether an effort of thought may be asked of it: of every model of text that is not known to take none. */
+export const reasons = ({ providers }: Pick<Gateway, 'providers'>, { kind, provider, quirks }: Model): boolean =>
+  kind === 'text' && (quirks.noReasoning ?? providers.get(provider)?.quirks?.noReasoning) !== true
+
+const entry = (gateway: Gateway, model: Model) => ({
   id: model.id,
   object: 'model',
   type: 'model',
@@ -98,4 +102,5 @@ const entry = (model: Model) => ({
   // The same two by the names under which the messages wire's SDKs read them.
   max_input_tokens: model.contextWindow,
   max_tokens: model.maxOutput,
+  reasoning: reasons(gateway, model),
 })

@@ -36,6 +36,7 @@ export const ModelEntry = Type.Object({
   max_output_tokens: Type.Integer(),
   max_input_tokens: Type.Integer({ description: 'The same as `context_window`.' }),
   max_tokens: Type.Integer({ description: 'The same as `max_output_tokens`.' }),
+  reasoning: Type.Boolean({ description: 'Whether an effort of thought may be asked of it.' }),
 })
 
 export const ModelList = Type.Object({

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { Format } from '../../src/clients/client.ts'
+import type { Format, JsonObject } from '../../src/clients/client.ts'
 import { CLIENTS } from '../../src/clients/index.ts'
 import { startDemoGateway } from '../support/gateway.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -182,6 +182,19 @@ test('the model is the one asked for, or one of the vendor whose wire the client
   expect((await type('codex', '--model', 'vendorA-opus-4.8')).out).toMatch(/model +vendorA-opus-4-8: as you asked/)
   terminal.env.SLUICE_API_KEY = (await gateway.issue({ models: ['vendorB-5.4-mini'] })).secret
   expect((await type('claude-code')).out).toMatch(/model +vendorB-5\.4-mini: the first that the key may use/)
+})
+
+test.each([
+  ['pi', '.pi/agent/models.json', { thinkingLevelMap: { xhigh: 'xhigh', max: 'max' } }],
+  ['opencode', '.config/opencode/opencode.json', {}],
+])('%s is told which models think, or it asks none to', async (name, path, levels) => {
+  await type(name)
+  const { models } = Object.values<JsonObject>(
+    JSON.parse(readFileSync(at(path), 'utf8'))[name === 'pi' ? 'providers' : 'provider'],
+  )[0] as { models: JsonObject[] | JsonObject }
+  const of = (id: string) => (Array.isArray(models) ? models.find((model) => model.id === id) : models[id])
+  expect(of('vendorA-opus-4-8')).toMatchObject({ reasoning: true, ...levels })
+  expect(of('vendorB-4o')).not.toHaveProperty('reasoning')
 })
 
 test('where the gateway does not answer nothing is written', async () => {

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../src/errors.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { ENDPOINTS, servedAt } from '../../src/http/endpoints.ts'
 import { VERSION } from '../../src/version.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -141,6 +141,7 @@ describe('endpoints', () => {
       'max_output_tokens',
       'max_input_tokens',
       'max_tokens',
+      'reasoning',
     ])
   })
 
@@ -173,6 +174,24 @@ describe('endpoints', () => {
     }
     expect(body.data.map(({ id }) => id).every((id) => id.startsWith('vendorA-'))).toBe(true)
     expect(body.data.length).toBe(5)
+  })
+
+  test('GET /v1/models tells of which models an effort may be asked', async () => {
+    const { data } = (await (await gateway.get('/v1/models')).json()) as { data: { id: string; reasoning: boolean }[] }
+    expect(data.filter(({ reasoning }) => !reasoning).map(({ id }) => id)).toEqual([
+      'vendorB-4o',
+      'vendorB-4',
+      'vendorB-image-1',
+      'vendorB-imagegen-3',
+    ])
+  })
+
+  test('nor of those of a provider that takes none', async () => {
+    const config = onlyProvider('http://127.0.0.1:9', { quirks: { noReasoning: true } })
+    const local = await startGateway({ config })
+    const { data } = (await (await local.get('/v1/models')).json()) as { data: { reasoning: boolean }[] }
+    expect(data.filter(({ reasoning }) => reasoning)).toEqual([])
+    await local.stop()
   })
 
   test.each([

@@ -5,7 +5,9 @@ import type { Model } from '../../catalogue/model.ts'
 import { choose } from '../../clients/choose.ts'
 import type { Client, Listed } from '../../clients/client.ts'
 import { CLIENTS } from '../../clients/index.ts'
+import type { Gateway } from '../../gateway.ts'
 import { permits } from '../../keys/key.ts'
+import { reasons } from '../models.ts'
 import { keyOf, type Part } from './call.ts'
 
 /** Stands for the secret, which is not known here. */
@@ -20,7 +22,7 @@ export const clients: Part<'clients.list'> = {
     const models = gateway.catalogue
       .list()
       .filter((model) => model.kind === 'text' && permits(key, model.id))
-      .map(listed)
+      .map((model) => listed(gateway, model))
     const auto = models.find((model) => model.id === gateway.catalogue.resolve('auto')?.id)
     const shown = (client: Client): S.ConnectedClient[] => {
       const choice = choose(client, models, auto)
@@ -33,7 +35,7 @@ export const clients: Part<'clients.list'> = {
   },
 }
 
-const listed = (model: Model): Listed => ({
+const listed = (gateway: Gateway, model: Model): Listed => ({
   ...{ id: model.id, provider: model.provider, context: model.contextWindow, output: model.maxOutput },
-  ...{ images: model.inputModalities.includes('image'), text: true },
+  ...{ images: model.inputModalities.includes('image'), text: true, reasons: reasons(gateway, model) },
 })

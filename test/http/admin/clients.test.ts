@@ -39,6 +39,7 @@ test('Codex gets the provider that connect sets, for the one model that its key 
     output: 128_000,
     images: true,
     text: true,
+    reasons: true,
   }
   const setup = { origin: ORIGIN, key: 'YOUR_KEY', main, small: main, models: [main] }
   const edits = CLIENTS.find(({ name }) => name === 'codex')?.files[0]?.edits(setup) ?? []
