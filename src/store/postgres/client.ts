@@ -127,8 +127,9 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     } catch (cause) {
       const error = isPostgresError(cause) ? cause : toError(cause)
       if (error === undefined) throw cause
-      if (error.trouble === 'read-only' || (error.trouble === 'not-done' && hosts.length > 1)) replace(sql)
-      if (error.trouble === 'read-only' || error.trouble === 'not-done') void follow()
+      const isNobody = error.trouble === 'not-done' || isKeptOut(error)
+      if (error.trouble === 'read-only' || (isNobody && hosts.length > 1)) replace(sql)
+      if (error.trouble === 'read-only' || isNobody) void follow()
       throw error
     } finally {
       clearTimeout(timer)
@@ -147,7 +148,8 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
         return await inTime(run, Math.max(1, until - performance.now()))
       } catch (cause) {
         const trouble = troubleOf(cause)
-        const may = trouble === 'again' ? tries < MOST_AGAIN : isAgain(trouble, isRepeatable)
+        const elsewhere = isKeptOut(cause) && tries < hosts.length
+        const may = trouble === 'again' ? tries < MOST_AGAIN : elsewhere || isAgain(trouble, isRepeatable)
         const least = performance.now() + PAUSE_MS + LEAST_TRY_MS
         if (!may || isClosed || least >= (trouble === 'again' ? until : there)) throw worded(cause, said)
         said = cause instanceof Error ? cause.message : undefined
@@ -189,6 +191,10 @@ const worded = (cause: unknown, before: string | undefined): unknown =>
   before !== undefined && isPostgresError(cause) && cause.trouble === 'unknown'
     ? failure('unknown', before, cause)
     : cause
+
+/** A host that lets nobody in, as one that was put aside, or that has not the database yet, as one that is behind. */
+const isKeptOut = (error: unknown): boolean =>
+  isPostgresError(error) && (error.state === '3D000' || error.state?.startsWith('28') === true)
 
 const isAgain = (trouble: Trouble | undefined, isRepeatable: boolean): boolean =>
   trouble === 'not-done' || trouble === 'read-only' || (trouble === 'unknown' && isRepeatable)
@@ -264,7 +270,8 @@ const THEN: Record<string, string> = {
   '42P01': MISSING,
   '42704': 'take it out of the URL of the store.',
   '53100': 'make room on its disk.',
-  '53300': 'raise max_connections there, or give each node fewer by ?connections= in the URL of the store.',
+  '25P04': 'set the transaction_timeout of its user to 0, or to more than ten seconds.',
+  '53300': 'raise that limit there, or give each node fewer by ?connections= in the URL of the store.',
   '57014': 'set the statement_timeout of its user to 0, or to more than ten seconds.',
 }
 
@@ -311,8 +318,8 @@ const ofConnection = (code: string): Trouble =>
   /REFUSED|CONNECTION_TIMEOUT|TLS|SSL|PASSWORD|AUTHENTICATION/.test(code) ? 'not-done' : 'unknown'
 
 const ofState = (state: string): Trouble => {
-  // Among them a transaction that was ended for standing still.
-  if (state === '40001' || state === '40P01' || state === '55P03' || state === '25P03') return 'again'
+  // Among them a transaction that was ended for standing still, and a connection that was: what came then had not begun.
+  if (['40001', '40P01', '55P03', '25P03', '57P05'].includes(state)) return 'again'
   if (state === '25006') return 'read-only'
   // It starts, or has as many connections, or as much on its disk, as it takes.
   if (state === '57P03' || state.startsWith('53')) return 'not-done'

@@ -211,7 +211,7 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       const at = new URL(url)
       at.username = role
       const error = await errorOf(clientOf(at.href).query('select 1', [], { deadlineMs: 400 }))
-      expect(error.message).toMatch(/too many connections for role .*: raise max_connections there, or give each node/)
+      expect(error.message).toMatch(/too many connections for role .*: raise that limit there, or give each node/)
       expect(isBusy(error)).toBe(true)
     })
 
@@ -229,6 +229,15 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       })
       expect(tries).toBe(2)
       expect(await client.query('select a from t')).toEqual([{ a: 1 }])
+    })
+
+    test('a connection that was ended for standing idle is as if it had never been', async () => {
+      const client = await newClient('?connections=1')
+      await client.query('set idle_session_timeout = 20')
+      // What is asked as it ends has not begun.
+      const standStill = performance.now() + 60
+      while (performance.now() < standStill);
+      expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
     })
 
     test('what may take an hour waits no longer for a server that takes no writes than anything else', async () => {
@@ -390,6 +399,23 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     await primary.halt('immediate')
     await client.query('create table if not exists t (a int8)', [], { isRepeatable: true })
     expect(await client.query('select inet_server_port() as port')).toEqual([{ port: standby.port }])
+  })
+
+  test('a host that lets nobody in, or has not the database yet, is left for the next', async () => {
+    const servers = [await startPostgres(), await startPostgres()] as const
+    for (const server of servers) ends.push(server.stop)
+    const [behind, primary] = servers
+    const admin = clientOf(`postgres://sluice@127.0.0.1:${primary.port}/postgres`)
+    await admin.query('create role newcomer superuser login')
+    await admin.query('create database just_made')
+    const hosts = `127.0.0.1:${behind.port},127.0.0.1:${primary.port}`
+    for (const at of [`sluice@${hosts}/just_made`, `newcomer@${hosts}/postgres`])
+      expect(await clientOf(`postgres://${at}`).query('select inet_server_port() as port')).toEqual([
+        { port: primary.port },
+      ])
+    // Nobody has it: each was asked.
+    const error = await errorOf(clientOf(`postgres://sluice@${hosts}/nowhere`).query('select 1'))
+    expect(error.message).toContain('"nowhere" does not exist: check the user')
   })
 
   test('where its name leads is looked up anew once the server there is gone', async () => {
