@@ -1,4 +1,5 @@
-// What fails for a while, as a log tells of it: once when it begins, once a minute while it lasts, and when it is over.
+// What fails for a while, as a log tells of it: once when it begins, when another cause shows, once a minute while it lasts, and
+// when it is over.
 
 import type { Later } from '../store/patience.ts'
 
@@ -20,7 +21,8 @@ const LOOK_MS = 1_000
 
 /** Returns what is to be told of each failure. */
 export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: Options): ((cause: unknown) => void) => {
-  let known: { since: number; last: number; told: number; cause: unknown } | undefined
+  /** `causes`: in words, those that were told. */
+  let known: { since: number; last: number; told: number; cause: unknown; causes: Set<string> } | undefined
   const look = (): void => {
     if (known === undefined) return
     const now = stopwatch()
@@ -29,8 +31,10 @@ export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: O
       known = undefined
       return
     }
-    if (now - known.told >= AGAIN_MS) {
+    // What breaks off first is often not what stays in the way.
+    if (now - known.told >= AGAIN_MS || !known.causes.has(String(known.cause))) {
       known.told = now
+      known.causes.add(String(known.cause))
       lasts(known.cause, now - known.since)
     }
     later(look, LOOK_MS)
@@ -42,7 +46,7 @@ export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: O
       known.cause = cause
       return
     }
-    known = { since: now, last: now, told: now, cause }
+    known = { since: now, last: now, told: now, cause, causes: new Set([String(cause)]) }
     began(cause)
     later(look, LOOK_MS)
   }

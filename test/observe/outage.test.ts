@@ -1,4 +1,4 @@
-// An outage is told when it begins, once a minute, and when it is over.
+// An outage is told when it begins, when another cause than before shows, once a minute, and when it is over.
 
 import { expect, test } from 'bun:test'
 import { createOutage } from '../../src/observe/outage.ts'
@@ -42,9 +42,20 @@ test('a failure now and then is one outage, told with its latest cause', () => {
     pass(1, i === 0 ? 'first' : 'later')
     pass(3)
   }
-  expect(told).toEqual(['began first', 'lasts 60 later'])
+  expect(told).toEqual(['began first', 'lasts 4 later'])
   pass(10)
   expect(told.at(-1)).toBe('over after 60')
+})
+
+test('another cause is told within a second, and one that was told once a minute', () => {
+  const { told, pass } = watched()
+  pass(1, 'lost')
+  pass(3, 'takes no writes')
+  pass(3, 'lost')
+  pass(3, 'takes no writes')
+  expect(told).toEqual(['began lost', 'lasts 1 takes no writes'])
+  pass(60, 'takes no writes')
+  expect(told.slice(2)).toEqual(['lasts 61 takes no writes'])
 })
 
 test('it is not over while something waits for it, though nothing fails meanwhile', () => {
