@@ -14,9 +14,9 @@ type Options = {
   later: Later
 }
 
-/** It is not over before nothing has failed for so long: whoever tries, tries more often. */
-export const QUIET_MS = 5_000
-export const AGAIN_MS = 60_000
+/** It is not over before nothing has failed for so long: whoever tries hears of it sooner, be it a statement of ten seconds. */
+const QUIET_MS = 12_000
+const AGAIN_MS = 60_000
 const LOOK_MS = 1_000
 
 /** Returns what is to be told of each failure. */

@@ -43,7 +43,7 @@ test('a failure now and then is one outage, told with its latest cause', () => {
     pass(3)
   }
   expect(told).toEqual(['began first', 'lasts 4 later'])
-  pass(10)
+  pass(12)
   expect(told.at(-1)).toBe('over after 60')
 })
 
@@ -70,11 +70,20 @@ test('it is not over while something waits for it, though nothing fails meanwhil
   expect(told).toEqual(['began full', 'lasts 60 full', 'over after 0'])
 })
 
+test('it is not over while what is tried waits ten seconds for its end', () => {
+  const { told, pass } = watched()
+  for (let i = 0; i < 4; i++) {
+    pass(1, 'not in time')
+    pass(9)
+  }
+  expect(told).toEqual(['began not in time'])
+})
+
 test('the next one begins anew', () => {
   const { told, pass } = watched()
   pass(1, 'one')
-  pass(5)
+  pass(12)
   pass(1, 'two')
-  pass(5)
+  pass(12)
   expect(told).toEqual(['began one', 'over after 0', 'began two', 'over after 0'])
 })
