@@ -60,9 +60,9 @@ export const createRedis = (url: string, { deadlineMs = DEADLINE_MS, lookUp }: R
     try {
       return await Promise.race([asked.send(command, words), late])
     } catch (cause) {
-      // One that has become a replica goes on answering.
-      if (isReadOnly(cause)) replace(asked)
-      if (isReadOnly(cause) || isCut(cause)) void follow(client)
+      // One that has become a replica goes on answering. A client that was let in by nobody has ended for good.
+      if (isReadOnly(cause) || !(isReply(cause) || isCut(cause))) replace(asked)
+      if (isReadOnly(cause) || !isReply(cause)) void follow(client)
       throw cause
     } finally {
       clearTimeout(timer)
@@ -71,10 +71,16 @@ export const createRedis = (url: string, { deadlineMs = DEADLINE_MS, lookUp }: R
   const ask = async (command: string, words: string[]): Promise<unknown> => {
     const until = performance.now() + deadlineMs
     for (;;) {
+      const asked = client
       try {
         return await once(command, words, Math.max(1, until - performance.now()))
       } catch (cause) {
-        if (isClosed || !isCut(cause) || performance.now() + PAUSE_MS >= until) throw cause
+        if (isClosed || !isCut(cause)) throw cause
+        if (performance.now() + PAUSE_MS >= until) {
+          // It connects anew by itself, unless it has ended for good when nobody was asking.
+          replace(asked)
+          throw cause
+        }
         await Bun.sleep(PAUSE_MS)
       }
     }
@@ -115,6 +121,7 @@ const placeAt = (named: string, address: string | undefined): { at: string; serv
 
 const saysOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 const isUnknownScript = (cause: unknown): boolean => saysOf(cause).includes('NOSCRIPT')
-const isCut = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === 'ERR_REDIS_CONNECTION_CLOSED'
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)
+const isReply = (cause: unknown): boolean => codeOf(cause) === 'ERR_REDIS_SERVER_ERROR'
+const isCut = (cause: unknown): boolean => codeOf(cause) === 'ERR_REDIS_CONNECTION_CLOSED'
 const isReadOnly = (cause: unknown): boolean => /\bREADONLY\b/.test(saysOf(cause))

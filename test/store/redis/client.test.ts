@@ -7,6 +7,7 @@ import { freePort } from '../../support/free-port.ts'
 import { createProxy } from '../../support/proxy.ts'
 import { redisMissing, startRedis } from '../../support/redis.ts'
 import { stopsAfterEach } from '../../support/stopping.ts'
+import { until } from '../../support/until.ts'
 
 const stopping = stopsAfterEach()
 const SUM = script('return {ARGV[1] + ARGV[2], KEYS[1]}')
@@ -57,6 +58,21 @@ describe.skipIf(redisMissing !== undefined)('scripts are run', () => {
     line.isMute = false
     expect(await sum()).toEqual([3, 'k'])
   })
+
+  // As one that is full of clients, or still loads what it has kept.
+  test.each(['asked meanwhile', 'not asked meanwhile'])(
+    'again by themselves after a server that let nobody in, %s',
+    async (when) => {
+      const { server, line, sum } = await behindLine()
+      expect(await sum()).toEqual([3, 'k'])
+      await server.client.send('CONFIG', ['SET', 'requirepass', 'other'])
+      line.cut()
+      if (when === 'asked meanwhile') await expect(sum()).rejects.toThrow('NOAUTH')
+      else await until(async () => String(await server.client.send('INFO', ['errorstats'])).includes('NOAUTH'))
+      await server.client.send('CONFIG', ['SET', 'requirepass', ''])
+      await until(async () => (await sum().catch(() => undefined)) !== undefined)
+    },
+  )
 
   test('by the server that its name leads to once the one before is gone, or silent', async () => {
     const servers = [stopping(await startRedis()), stopping(await startRedis())] as const
