@@ -13,6 +13,7 @@ import { readBrands, readModels, readNames } from './config/models.ts'
 import { type Address, readAddress } from './config/origin.ts'
 import { type OtlpSettings, readOtlp } from './config/otlp.ts'
 import { NOTHING_KEPT, type Overlay } from './config/overlay.ts'
+import { servedOnly } from './config/preset-models.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
@@ -228,7 +229,8 @@ const readServed = (reader: Reader) => {
   const brands = readBrands(providers)
   const models = readModels(reader, providers, brands)
   const names = readNames(reader, providers, models, brands)
-  return { providers, brands, models, ...names, accountSources: sourcesOf(reader, providers) }
+  const served = servedOnly(models, providers, names.fallbacks)
+  return { providers, brands, models: served, ...names, accountSources: sourcesOf(reader, providers) }
 }
 
 type Served = ReturnType<typeof readServed>

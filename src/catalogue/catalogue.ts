@@ -8,7 +8,9 @@ export type Brand = { neutral: string; branded: string }
 export type Catalogue = {
   /** Every model that its provider has, in the catalogue's order; aliases and branded names are not among them. */
   list(): readonly Model[]
-  /** Every name of those: ids, aliases and branded names. */
+  /** Those too that are not listed. */
+  all(): readonly Model[]
+  /** Every name of the listed: ids, aliases and branded names. */
   names(): string[]
   /**
    * Exact id, then configured alias, then the branded form of either, then dots turned to dashes; nothing else. Case
@@ -46,13 +48,14 @@ export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptio
   }
   return {
     list: () => list,
+    all: () => models,
     names: () => [...named].filter(([, { unlisted }]) => unlisted !== true).map(([name]) => name),
     resolve: (name) => named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined),
     price: (id) => ids.get(id)?.price,
   }
 }
 
-/** Without those that their provider is not known to have. */
+/** Without those that are left out of lists. */
 export const listed = (models: readonly Model[]): Model[] => models.filter(({ unlisted }) => unlisted !== true)
 
 const brandedNames = (name: string, brands: readonly Brand[]): string[] =>

@@ -60,6 +60,9 @@ export type Model = {
   /** The provider's own id of the model. */
   upstream: string
   quirks: Quirks
-  /** Not among those that are listed: its provider is known to have it no more, or never had it. It answers by its id. */
+  /**
+   * Not among those that are listed: its provider is known to have it no more, or never had it, and its id still leads there; or
+   * nobody serves it while others are served.
+   */
   unlisted?: true
 }

@@ -87,7 +87,7 @@ const readModel = (reader: Reader, base: Model, { path, file }: Override, provid
     outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [MADE[kind]]),
     contextWindow,
     maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
-    price: file.price === undefined ? base.price : readPrice(reader, `${path}.price`, file.price, base),
+    price: file.price === undefined ? base.price : readPrice(reader, `${path}.price`, file.price, { ...base, kind }),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     tokensPer: {
       second: file.tokens_per_second ?? base.tokensPer.second,
@@ -137,7 +137,7 @@ const warnOfUnpriced = (
     const ids = models.filter((model) => model.provider === id && unpriced.has(model.id)).map((model) => model.id)
     if (ids.length === 0 || accounts.length === 0) continue
     reader.warn(
-      `the preset ${preset} knows no price of ${list(ids)}: until models sets one (price: { input, output }), what is used costs 0`,
+      `the preset ${preset} knows no price of ${list(ids)}: until models sets one (price: { input, output }, or "sluice models prices" from the community's map), what is used costs 0`,
     )
   }
 }
@@ -161,7 +161,22 @@ const warnOfSingle = (reader: Reader, path: string, file: FileRates): void => {
   }
 }
 
-const readPrice = (reader: Reader, path: string, file: FilePrice, { provider, price }: Model): Price => {
+/** Vendors bill a picture by itself or by its tokens: who names but its price means none of the tokens beside it. */
+const isByPicture = (file: FilePrice, kind: Kind): boolean =>
+  kind === 'image' &&
+  file.per_image !== undefined &&
+  file.image === undefined &&
+  RATES.every((name) => file[name] === undefined)
+
+const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+const readPrice = (
+  reader: Reader,
+  path: string,
+  file: FilePrice,
+  { provider, kind, price: known }: Pick<Model, 'provider' | 'kind' | 'price'>,
+): Price => {
+  const price = isByPicture(file, kind) ? FREE : known
   warnOfSingle(reader, path, file)
   if (file.long_context !== undefined) warnOfSingle(reader, `${path}.long_context`, file.long_context)
   if (file.as_of !== undefined) readDate(reader, `${path}.as_of`, file.as_of)

@@ -4,6 +4,7 @@ import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model, Price, Rates } from '../catalogue/model.ts'
 import { TOKENS_PER } from '../ir/usage.ts'
+import { BUILTIN_PROVIDERS } from '../provider/builtin.ts'
 import { ownName } from '../provider/own-names.ts'
 import type { PresetModel, PresetPrice } from '../provider/preset.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -66,6 +67,26 @@ export const servedBy = (provider: Provider, model: Model): Model | undefined =>
   return { ...model, ...(known === undefined ? {} : factsOf(known, model, preset.pricesOf)), upstream, ...unlisted }
 }
 
+/**
+ * The models with those unlisted that nobody serves, their stand-ins included: a client would be offered what answers 503. Where
+ * the contract's two providers alone are set up by their neutral names, or nobody yet, its whole table is listed.
+ */
+export const servedOnly = (
+  models: readonly Model[],
+  providers: readonly Provider[],
+  fallbacks: Readonly<Record<string, readonly string[]>>,
+): Model[] => {
+  const serving = providers.filter(({ accounts }) => accounts.length > 0)
+  if (serving.every(({ id, preset }) => preset === undefined && CONTRACTED.has(id))) return [...models]
+  const ids = new Set(serving.map(({ id }) => id))
+  const answering = new Set(models.filter(({ provider }) => ids.has(provider)).map(({ id }) => id))
+  return models.map((model) =>
+    [model.id, ...(fallbacks[model.id] ?? [])].some((id) => answering.has(id)) ? model : { ...model, unlisted: true },
+  )
+}
+
+const CONTRACTED = new Set(BUILTIN_PROVIDERS.map(({ id }) => id))
+
 /** The built-in model that a provider of the contract serves under this id. */
 const neutralOf = (provider: Provider, id: string): Model | undefined => {
   const preset = presetFor(provider)
@@ -116,9 +137,10 @@ const factsOf = (
   }
 }
 
-const priceOf = ({ long, ...rates }: PresetPrice): Price => ({
+const priceOf = ({ long, image, ...rates }: PresetPrice): Price => ({
   ...ratesOf(rates),
   ...(long === undefined ? {} : { long: { ...ratesOf(long), above: long.above } }),
+  ...(image === undefined ? {} : { image }),
 })
 
 /** Cached input costs what fresh input costs where nothing else is said. */

@@ -5,7 +5,6 @@ import { PASS_WIRES } from '../ir/wire.ts'
 import { nearest } from '../lib/nearest.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { isLoopback, portOf, unspokenProxy, unspokenScheme } from '../lib/proxy.ts'
-import { awsScope } from '../provider/aws-scope.ts'
 import { BUILTIN_PROVIDERS, blankProvider } from '../provider/builtin.ts'
 import type { Preset } from '../provider/preset.ts'
 import type { Account, Provider } from '../provider/provider.ts'
@@ -14,6 +13,7 @@ import { memberPath, mismatch } from './problem.ts'
 import { asWritten, IN_CONFIGURATION, type Reader, withKept } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema/providers.ts'
 import { unsendable, wrongCredential } from './secret.ts'
+import { checkSigning, signingAccount, signs } from './signing.ts'
 import { warnOfUnread } from './unread.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
@@ -73,7 +73,11 @@ const override = (reader: Reader, unset: Provider, entry: Entry): Provider => {
       reader.warn(`${path}, account ${name}: the base URL has no path, but ${versioned} expect one that ends in /v1`)
     }
   }
-  const auth = file.auth ?? base.auth
+  for (const { name } of accounts.filter((account) => isInTheOpen(account, preset)))
+    reader.warn(
+      `${path}, account ${name}: its credential can be read on the way by http; write https:// in the base URL`,
+    )
+  const auth = signs(reader, entry) ? 'aws-sigv4' : (file.auth ?? base.auth)
   if (auth === 'aws-sigv4') checkSigning(reader, path, accounts)
   const version = file.version_header?.name
   if (version !== undefined && FILLED_HEADERS.has(version.toLowerCase())) {
@@ -165,6 +169,12 @@ const readHeaders = (
 
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
+/** It leads to the vendor's own host without the TLS that is spoken there. */
+const isInTheOpen = ({ baseUrl }: Account, preset: Preset | undefined): boolean => {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && `${preset?.baseUrl}/`.startsWith(`https://${hostname}/`)
+}
+
 const WIRE_PATHS = /\/(?:chat\/completions|responses|messages|embeddings|moderations|(?:images|audio)\/\w+)$/
 
 // What a version stood in the place of: the account's credential, for one, and the client's own key would go out for it.
@@ -210,47 +220,14 @@ const allAccounts = (reader: Reader, entry: Entry): Account[] => {
 const ONLY = 'main'
 
 /** The file's accounts, else the one that the environment has the variables of. */
-const accountsOf = (reader: Reader, { id, file, path, preset }: Entry): Account[] => {
+const accountsOf = (reader: Reader, entry: Entry): Account[] => {
+  const { id, file, path, preset } = entry
   if (file.accounts !== undefined) return readAccounts(reader, file, path, preset)
   if (!reader.resolves) return []
   if (preset === undefined) return BUILTIN_PROVIDERS.some((known) => known.id === id) ? neutralAccount(reader, id) : []
   if (credentialName(preset, reader.env) === undefined && isSet(reader.env[`${id.toUpperCase()}_BASE_URL`]))
     return neutralAccount(reader, id)
-  return file.auth === 'aws-sigv4' ? signingAccount(reader, path, preset) : presetAccount(reader, path, preset)
-}
-
-/** The one account of Amazon's usual variables, whose credential signs. */
-const signingAccount = (reader: Reader, path: string, preset: Preset): Account[] => {
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = reader.env
-  const { url, missing } = presetUrl(preset, reader)
-  const unset = [
-    ...(isSet(id) ? [] : ['AWS_ACCESS_KEY_ID']),
-    ...(isSet(secret) ? [] : ['AWS_SECRET_ACCESS_KEY']),
-    ...missing,
-  ]
-  if (unset.length > 0) {
-    reader.warn(`${path} has no account: set ${unset.join(' and ')}, or list one`)
-    return []
-  }
-  const credential = [id, secret, ...(isSet(token) ? [token] : [])].join(':')
-  return [{ name: ONLY, baseUrl: url, credential, weight: 1 }]
-}
-
-/** A signature is for a service in a region, which the host names; its credential has two parts at least. */
-const checkSigning = (reader: Reader, path: string, accounts: readonly Account[]): void => {
-  for (const { name, baseUrl, credential } of accounts) {
-    const { host } = new URL(baseUrl)
-    if (awsScope(host) === undefined)
-      reader.report(
-        `${path}.auth`,
-        `found aws-sigv4 beside the host ${host} of account ${name}, allowed: a host such as bedrock-mantle.eu-west-1.api.aws`,
-      )
-    if (!/^[^:]+:[^:]+/.test(credential))
-      reader.report(
-        `${path}.accounts`,
-        `found a credential of account ${name} that signs nothing, allowed: ACCESS_KEY_ID:SECRET_ACCESS_KEY`,
-      )
-  }
+  return signs(reader, entry) ? signingAccount(reader, path, preset) : presetAccount(reader, path, preset)
 }
 
 const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: Preset | undefined): Account[] => {

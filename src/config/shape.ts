@@ -26,6 +26,8 @@ export const checkShape = (schema: TSchema, value: unknown, report: Report, path
 
 /** The word among several that a misspelt one was meant to be, or the list that one alone belongs in, as the end of a sentence. */
 const meant = (schema: TSchema, value: unknown): string => {
+  if (holdsMore(schema) && typeof value === 'string' && /^\w+:[a-z]/i.test(value) && !value.includes('://'))
+    return '; a colon needs a blank behind it'
   if (TypeGuard.IsArray(schema) && isWord(value) && Value.Check(schema.items, value) && schema.items.secret !== true)
     return `; did you mean [${value}]?`
   if (!TypeGuard.IsUnion(schema) || typeof value !== 'string') return ''
@@ -42,7 +44,7 @@ const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>,
   for (const [name, member] of Object.entries(value)) {
     const known = memberOf(schema, name)
     const at = memberPath(path, name)
-    if (!known) report(at, unknownMember(name, schema))
+    if (!known) report(at, unknownMember(name, member, schema))
     else if (member !== null || !holdsMore(known)) checkShape(known, member, report, at)
   }
   for (const name of schema.required ?? []) {
@@ -93,10 +95,15 @@ const holdsMore = (schema: TSchema): boolean =>
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const unknownMember = (name: string, schema: TObject | TRecord): string => {
+const unknownMember = (name: string, member: unknown, schema: TObject | TRecord): string => {
   const known = Object.keys(schema.properties ?? {})
   const [other] = membersOf(schema).find(([, { also = [] }]) => also.includes(name)) ?? []
-  const near = other ?? nearest(name, known) ?? below(name, schema)
+  const near =
+    other ??
+    nearest(name, known) ??
+    below(name, schema) ??
+    below(inSnakeCase(name), schema) ??
+    within(name, member, schema)
   return near === undefined
     ? `unknown member, allowed: ${known.join(', ')}`
     : `unknown member, did you mean "${near}"? Allowed: ${known.join(', ')}`
@@ -114,6 +121,18 @@ const below = (name: string, schema: TSchema): string | undefined => {
     )
   })
   return others.length === 0 ? found : undefined
+}
+
+/** `baseUrl`, `base-url` → `base_url`. */
+const inSnakeCase = (name: string): string => name.replaceAll(/-|(?=[A-Z])/g, '_').toLowerCase()
+
+/** Where what is written belongs, if one member has entries by name and takes it as one: it was written too far out. */
+const within = (name: string, value: unknown, schema: TSchema): string | undefined => {
+  const [found, ...others] = membersOf(schema).filter(([, inner]) => {
+    const entry = TypeGuard.IsRecord(inner) ? memberOf(inner, name) : undefined
+    return isMapping(value) && entry !== undefined && Value.Check(entry, value)
+  })
+  return others.length === 0 && found !== undefined ? memberPath(found[0], name) : undefined
 }
 
 const membersOf = (schema: TSchema): [string, TSchema][] => {

@@ -1,6 +1,7 @@
 // Environment variables that nothing reads, though their names say what they are meant for: a key would be missed, or go to
 // the vendor's own address in place of the one that was set.
 
+import { nearest } from '../lib/nearest.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { isSet } from './presets.ts'
 import type { Reader } from './reader.ts'
@@ -36,17 +37,31 @@ const BASE = /^(?:API|SERVER)*(?:BASE|URL|URI|HOST|ENDPOINT)+$/
 
 /** Of the vendors' variables, where the environment alone says which vendors there are. */
 export const warnOfUnread = ({ env, warn }: Pick<Reader, 'env' | 'warn'>): void => {
+  const isNothingSet = VENDORS.every(({ key }) => !isSet(env[key]))
   for (const [name, value] of Object.entries(env)) {
     if (!isSet(value) || READ.has(name)) continue
     const written = bare(name)
     const meant = VENDORS.flatMap((vendor) =>
       written.startsWith(vendor.word) ? (insteadOf(vendor, written.slice(vendor.word.length)) ?? []) : [],
     )[0]
-    if (meant !== undefined && !isSet(env[meant.name])) warn(`${name} is not read: ${meant.say}`)
+    const near = meant ?? (isNothingSet ? misspelt(name) : undefined)
+    if (near !== undefined && !isSet(env[near.name])) warn(`${name} is not read: ${near.say}`)
   }
   for (const { name, env: own } of PRESETS)
     if (own.baseUrl !== undefined && isSet(env[own.baseUrl]) && own.credential.every((key) => !isSet(env[key])))
       warn(`${own.baseUrl} is set but ${own.credential.join(' or ')} is not: ${name} is not configured`)
+}
+
+/** Shorter words are too near to each other. */
+const TOLD_APART = 5
+
+/** The key of a vendor whose word is written a little wrong. */
+const misspelt = (name: string): { name: string; say: string } | undefined => {
+  const word = /^([A-Z]+)_(?:API_)?KEY$/.exec(name)?.[1] ?? ''
+  const words = VENDORS.map((vendor) => vendor.word).filter(({ length }) => length > TOLD_APART)
+  const near = word.length < TOLD_APART ? undefined : nearest(word, words)
+  const key = VENDORS.find((vendor) => vendor.word === near)?.key
+  return key === undefined ? undefined : { name: key, say: `did you mean ${key}?` }
 }
 
 const insteadOf = ({ of, key, url }: Vendor, rest: string): { name: string; say: string } | undefined => {

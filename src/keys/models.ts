@@ -4,7 +4,7 @@ import { permits } from './key.ts'
 
 /** What a catalogue and its configuration know of names. */
 export type Names = {
-  list(): readonly { id: string }[]
+  all(): readonly { id: string }[]
   resolve(name: string): { id: string } | undefined
 }
 type BrandWord = { neutral: string; branded: string }
@@ -31,5 +31,5 @@ export const namedModels = (
 const pattern = (catalogue: Names, brands: readonly BrandWord[], written: string): string | undefined => {
   const brand = brands.find(({ branded }) => written.startsWith(`${branded}-`))
   const models = [brand === undefined ? written : brand.neutral + written.slice(brand.branded.length)]
-  return catalogue.list().some(({ id }) => permits({ models }, id)) ? models[0] : undefined
+  return catalogue.all().some(({ id }) => permits({ models }, id)) ? models[0] : undefined
 }

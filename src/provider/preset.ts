@@ -8,7 +8,11 @@ import type { Auth } from './provider.ts'
 /** USD per million tokens. What is left out is not known. */
 type PresetRates = { input: number; output: number; cacheRead?: number; cacheWrite?: number; cacheWrite1h?: number }
 
-export type PresetPrice = PresetRates & { long?: PresetRates & { above: number } }
+/** `image`: of tokens of pictures, where they cost something else. */
+export type PresetPrice = PresetRates & {
+  long?: PresetRates & { above: number }
+  image?: { input: number; output: number; cacheRead: number }
+}
 
 /** What is left out is not known: never a guess. */
 export type PresetModel = {
@@ -50,6 +54,8 @@ export type Preset = {
   env: { credential: readonly string[]; baseUrl?: string }
   /** A pattern that its credentials have, and hardly anyone else's: who pastes one is not asked whose it is. */
   credentialShape?: string
+  /** Amazon's usual keys do in the place of its credential: each request is signed by them. */
+  signs?: true
   /** A server that asks for no credential unless it is told to. */
   open?: true
   versionHeader?: { name: string; value: string }

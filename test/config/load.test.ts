@@ -252,8 +252,8 @@ describe('a configuration', () => {
   test('keeps of a built-in price what the file leaves as it is', () => {
     const built = BUILTIN_MODELS.find(({ id }) => id === 'vendorB-5.5')?.price
     if (built === undefined) throw new Error('no such model')
-    const priceOf = (set: string) =>
-      config({ yaml: `models: { vendorB-5.5: ${set} }` }).models.find(({ id }) => id === 'vendorB-5.5')?.price
+    const priceOf = (set: string, name = 'vendorB-5.5') =>
+      config({ yaml: `models: { ${name}: ${set} }` }).models.find(({ id }) => id === name)?.price
     expect(priceOf('{ upstream: x }')).toEqual(built)
     expect(priceOf('{ price: { service_tiers: { flex: 0.5 } } }')).toEqual({ ...built, serviceTiers: { flex: 0.5 } })
     // A long prompt's price goes with those of the others.
@@ -266,6 +266,15 @@ describe('a configuration', () => {
       perCall: { web_search: 0.01, file_search: 0.0025 },
     })
     // Tools by the name that each has here, whatever its vendor's version is called.
+    // Of an image model, which is billed by the picture or by tokens.
+    const each = { perImage: { default: 0.04 } }
+    const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+    expect(priceOf('{ price: { per_image: { default: 0.04 } } }', 'vendorB-image-1')).toEqual({ ...none, ...each })
+    expect(priceOf('{ price: { per_image: { default: 0.04 }, input: 2 } }', 'vendorB-image-1')).toMatchObject({
+      ...each,
+      ...{ input: 2, output: 40 },
+    })
+    expect(priceOf('{ price: { per_image: { default: 0.04 } } }')).toEqual({ ...built, ...each })
     expect(priceOf('{ price: { per_call: { web-search_20250305: 0.02, mcp: 0 } } }')).toEqual({
       ...built,
       perCall: { web_search: 0.02, file_search: 0.0025, mcp: 0 },
@@ -539,6 +548,16 @@ describe('a wrong configuration is told with its place, what was found and what 
       'providers: { a: { preset: openai, credential: k } }',
       'providers.a.credential: unknown member, did you mean "accounts[0].credential"? Allowed: ',
     ],
+    [
+      account('credential: env:K, baseUrl: k'),
+      'accounts[0].baseUrl: unknown member, did you mean "base_url"? Allowed: ',
+    ],
+    [
+      'providers: { vendor_a: { baseUrl: k } }',
+      'vendor_a.baseUrl: unknown member, did you mean "accounts[0].base_url"? Allowed: ',
+    ],
+    ['groq: { preset: groq }', 'groq: unknown member, did you mean "providers.groq"? Allowed: '],
+    ['providers: { groq: "preset:groq" }', 'proxy, accounts, timeouts, quirks; a colon needs a blank behind it'],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
     ['tls: {}', 'tls: unknown member, allowed: listen, data, '],
     ['listen_host: x', 'listen_host: unknown member, did you mean "listen.host"? Allowed: '],

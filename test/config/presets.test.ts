@@ -59,6 +59,12 @@ describe('a variable that is not read is told of by what its name means', () => 
     ],
     [{ ...B, OPENAI_KEY: 'k', OPENAI_ORG_ID: 'o', OPENAI_API_KEY_PATH: 'p', MY_OPENAI_KEY: 'k' }, []],
     [{ OPENAI_KEY: '', GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_API_KEY: 'k' }, []],
+    [{ ANTROPIC_API_KEY: 'k' }, ['ANTROPIC_API_KEY is not read: did you mean ANTHROPIC_API_KEY?']],
+    [
+      { OPENIA_API_KEY: 'k', FOO_API_KEY: 'k', GROK_API_KEY: 'k' },
+      ['OPENIA_API_KEY is not read: did you mean OPENAI_API_KEY?'],
+    ],
+    [{ ...B, ANTROPIC_API_KEY: 'k' }, []],
   ])('%j', (env, told) => {
     expect(unread(env)).toEqual(told)
   })
@@ -196,11 +202,17 @@ describe('a preset by name', () => {
 
   test.each([
     [at('groq'), {}, 'providers.mine has no account: set GROQ_API_KEY, or list one'],
-    [at('bedrock'), { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'AWS_BEARER_TOKEN_BEDROCK is set but AWS_REGION is not'],
+    [at('bedrock'), { AWS_ACCESS_KEY_ID: 'i' }, 'set AWS_SECRET_ACCESS_KEY and AWS_REGION, or list one'],
     [
       at('openai'),
-      { OPENAI_API_KEY: 'k' },
-      'the preset openai knows no price of gpt-image-2.6-sunburst: until models sets one (price: { input, output }), what',
+      { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://api.openai.com/v1' },
+      'mine, account main: its credential can be read on the way by http; write https:// in the base URL',
+    ],
+    [at('bedrock'), { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'AWS_BEARER_TOKEN_BEDROCK is set but AWS_REGION is not'],
+    [
+      at('azure-openai'),
+      { AZURE_OPENAI_API_KEY: 'k', AZURE_OPENAI_ENDPOINT: 'https://name.openai.azure.com' },
+      'gpt-image-2.6-sunburst: until models sets one (price: { input, output }, or "sluice models prices"',
     ],
     [
       'providers: { vendor_a: { preset: groq } }',
@@ -215,6 +227,51 @@ describe('a preset by name', () => {
     const yaml = `${at('deepseek')}\nmodels: { deepseek-flash: { price: { input: 1, output: 2 } } }`
     expect(config({ yaml, env: { DEEPSEEK_API_KEY: 'k' } }).warnings).toEqual([])
   })
+})
+
+test('Bedrock is asked by a signature where the machine has but the usual keys of Amazon', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'i', AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'eu-west-1' }
+  const yaml = 'providers: { bedrock: { preset: bedrock } }'
+  const authAt = (env: Record<string, string>, written = yaml) => {
+    const found = providerOf({ env, yaml: written }, 'bedrock')
+    return [found?.auth, ...(found?.accounts.map(({ credential }) => credential) ?? [])]
+  }
+  expect(authAt(keys)).toEqual(['aws-sigv4', 'i:s'])
+  expect(authAt({ ...keys, AWS_BEARER_TOKEN_BEDROCK: 'k' })).toEqual(['bearer', 'k'])
+  expect(
+    authAt({ ...keys, K: 'k' }, yaml.replace('bedrock }', 'bedrock, accounts: [{ credential: env:K }] }')),
+  ).toEqual(['bearer', 'k'])
+  expect(accountsOf({ env: keys })).toEqual([])
+})
+
+describe('what nobody serves is not listed beside what is served', () => {
+  const listedAt = (given: Given) =>
+    createCatalogue(config(given))
+      .list()
+      .map(({ id }) => id)
+  const isNeutral = (id: string) => /^vendor[AB]-/.test(id)
+  test.each<[string, Given, RegExp | undefined]>([
+    ['one vendor', { env: A }, /^vendorA-/],
+    ['the other', { env: B }, /^vendorB-/],
+    ['a vendor beside the contract', { env: { GROQ_API_KEY: 'k' } }, undefined],
+    ['both', { env: { ...A, ...B } }, /^vendor[AB]-/],
+  ])('%s', (_, given, neutral) => {
+    const found = listedAt(given)
+    expect(found.filter(isNeutral).every((id) => neutral?.test(id))).toBe(true)
+    expect(found.some((id) => neutral?.test(id) ?? true)).toBe(true)
+    // It still leads to the word that says so.
+    expect(createCatalogue(config(given)).resolve('vendorA-opus-4-8')).toBeDefined()
+  })
+  test('a stand-in serves it', () => {
+    const yaml = 'providers: { vendor_b: { preset: openai } }\nfallbacks: { vendorA-opus-4-8: [vendorB-5.5] }'
+    expect(listedAt({ yaml, env: B }).filter((id) => id.startsWith('vendorA-'))).toEqual(['vendorA-opus-4-8'])
+  })
+  test.each<[Given]>([[{}], [{ env: NEUTRAL_A }], [{ yaml: 'providers: { groq: { preset: groq } }' }]])(
+    'and all of the contract is by neutral names alone, or by none: %j',
+    (given) => {
+      expect(listedAt(given).filter(isNeutral)).toHaveLength(12)
+    },
+  )
 })
 
 describe('a model that several vendors sell', () => {

@@ -286,7 +286,7 @@ const placesOf = async (gateway: Gateway, by: SeriesBy): Promise<(group: string)
 const MOST_PLACES = 1_000
 
 const kindOf = async ({ store, catalogue, providers }: Gateway, by: SeriesBy): Promise<string[]> => {
-  if (by === 'model') return catalogue.list().map(({ id }) => id)
+  if (by === 'model') return catalogue.all().map(({ id }) => id)
   if (by === 'key') return inAge(store.keys.list())
   if (by === 'member') return inAge(await store.members.list())
   if (by === 'team') return inAge(await store.teams.list())

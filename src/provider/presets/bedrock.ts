@@ -9,6 +9,7 @@ export const bedrock: Preset = {
   auth: 'bearer',
   baseUrl: 'https://bedrock-mantle.{AWS_REGION}.api.aws/anthropic',
   env: { credential: ['AWS_BEARER_TOKEN_BEDROCK'] },
+  signs: true,
   versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
   brand: { vendor_a: 'claude' },
   prefix: { vendor_a: 'anthropic.' },
@@ -32,5 +33,5 @@ export const bedrock: Preset = {
     { of: 'id of Haiku 4.5', how: 'unverified', on: '2026-11-27', source: '' },
     { of: 'prices', how: 'unverified', on: '2026-11-27', source: '' },
   ],
-  note: 'By a Bedrock API key, or with `auth: aws-sigv4` by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, read at the start: a session that is renewed by the hour is not followed. The older InvokeModel API is not spoken.',
+  note: 'By a Bedrock API key, else signed by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (of an account that is listed, with `auth: aws-sigv4`), read at the start: a session that is renewed by the hour is not followed. The older InvokeModel API is not spoken.',
 }

@@ -65,8 +65,11 @@ export const openai: Preset = {
       ...{ ...WIDE, price: lengthy(8, 40, 0.4) },
       quirks: { noSampling: true, alwaysThinks: true },
     },
-    // What its pictures are made of is told by their usage: its text and its pictures have prices of their own.
-    { id: 'gpt-image-2.6-sunburst', name: 'GPT Image 2.6 Sunburst', family: 'image', kind: 'image' },
+    {
+      ...{ id: 'gpt-image-2.6-sunburst', name: 'GPT Image 2.6 Sunburst', family: 'image', kind: 'image' },
+      // It writes no text: what it makes is pictures.
+      price: { input: 5, output: 30, cacheRead: 1.25, image: { input: 8, output: 30, cacheRead: 2 } },
+    },
   ],
   pricesOf: '2026-11-28',
   facts: [
@@ -74,7 +77,7 @@ export const openai: Preset = {
     { of: 'models', how: 'documented', on: '2026-11-27', source: 'developers.openai.com/api/docs/deprecations' },
     { of: 'prices of 5.5, 5.4, 5.4 mini', how: 'reported', on: '2026-06-04', source: 'reports of the pricing page' },
     {
-      of: 'prices and limits of 6 and later',
+      of: 'prices and limits of 6 and later, price of Image 2.6',
       how: 'documented',
       on: '2026-11-28',
       source: 'developers.openai.com/api/docs/models',

@@ -113,11 +113,21 @@ const otherPrices = (
     ...Object.entries(of.per_image).map(
       ([kind, usd]) => `a picture${kind === 'default' ? '' : ` ${kind}`} ${price.format(usd)}`,
     ),
-    ...(of.as_told ? ['costs what its provider says'] : []),
+    ...(of.as_told ? ['costs what its provider says'] : isFree(of) ? ['costs nothing here'] : []),
     ...(of.as_of === day || of.as_of === null ? [] : [`prices of ${of.as_of}`]),
   ]
     .map((text) => ` · ${text}`)
     .join('')
+
+/** Whether nothing that is used of it costs anything: it is its maker's gift, or nobody has said its price. */
+const isFree = ({
+  input,
+  output,
+  image,
+  audio,
+  per_image: pictures,
+}: Omit<Model['price'], 'long_context' | 'service_tiers'>): boolean =>
+  input === 0 && output === 0 && image === null && audio === null && Object.keys(pictures).length === 0
 
 /** Who says of it, where that is not the catalogue. */
 const saidBy = ({ id }: Model, entries: readonly Entry[]): string => {
