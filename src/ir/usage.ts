@@ -98,7 +98,7 @@ const dollars = (value: unknown): number | undefined =>
 
 /** Counts of which some are part of others: the cached tokens of the prompt, the reasoning of the output. */
 export type Nested = {
-  [Name in 'prompt' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning' | 'total']: number | undefined
+  [Name in 'prompt' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning' | 'total']?: number | undefined
 }
 
 /** Parts that providers are known to count beside the prompt or the output, each where none before it explains the total. */
@@ -113,11 +113,14 @@ const BESIDE: readonly (readonly ('cacheRead' | 'cacheWrite' | 'reasoning')[])[]
 /**
  * The disjoint classes of such counts. A part is subtracted from its whole, and never exceeds it, unless the provider's
  * own total shows that the part was counted in addition to the whole. A total that exceeds prompt and output by what no part
- * explains is taken for reasoning that was not told: providers report the prompt exactly.
+ * explains is taken for reasoning that was not told: providers report the prompt exactly. Of prompt and output, the one that
+ * was not told is what the total leaves for it.
  */
 export const disjoint = (told: Nested): Usage => {
-  const { prompt, cacheRead, cacheWrite, output, reasoning, total } = told
-  const beside = total === undefined ? 0 : Math.max(0, total - (prompt ?? 0) - (output ?? 0))
+  const { cacheRead, cacheWrite, reasoning, total = 0 } = told
+  const prompt = told.prompt ?? leftOf(total, told.output)
+  const output = told.output ?? leftOf(total, told.prompt)
+  const beside = Math.max(0, total - (prompt ?? 0) - (output ?? 0))
   const explained = (parts: (typeof BESIDE)[number]): number => parts.reduce((sum, part) => sum + (told[part] ?? 0), 0)
   const apart = beside === 0 ? [] : (BESIDE.find((parts) => explained(parts) === beside) ?? [])
   const untold = apart.length > 0 || prompt === undefined || reasoning ? 0 : beside
@@ -136,6 +139,9 @@ export const disjoint = (told: Nested): Usage => {
   if (reasoning !== undefined) usage.reasoning = Math.min(reasoning, usage.output ?? reasoning)
   return usage
 }
+
+const leftOf = (total: number, other: number | undefined): number | undefined =>
+  other !== undefined && total > other ? total - other : undefined
 
 /**
  * The usage with what the details of its prompt and its output say of sound and pictures. Those of the prompt count what comes

@@ -60,6 +60,9 @@ export const faultOf = (
   return noAnswer(body, decodeError)
 }
 
+/** Whether an error is told: some servers have an empty one beside every answer. */
+export const isToldError = (error: Json | undefined): boolean => isFilled(error) || filledText(error) !== undefined
+
 /** What comes in the place of an answer: some servers tell there what is wrong. */
 export const noAnswer = (
   body: JsonObject,

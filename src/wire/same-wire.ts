@@ -41,13 +41,6 @@ export const inputOnly = ({ usage: raw }: JsonObject): { usage: Usage; raw: Json
   const prompt = count(raw.prompt_tokens ?? raw.input_tokens ?? raw.total_tokens)
   if (prompt === undefined) return undefined
   const details = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
-  const usage = disjoint({
-    prompt,
-    cacheRead: count(details.cached_tokens),
-    cacheWrite: undefined,
-    output: undefined,
-    reasoning: undefined,
-    total: undefined,
-  })
+  const usage = disjoint({ prompt, cacheRead: count(details.cached_tokens) })
   return { usage: { ...usage, output: 0 }, raw }
 }

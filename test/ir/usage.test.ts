@@ -52,6 +52,9 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     { input: 10, cacheRead: 30, output: 5 },
     45,
   ],
+  ['no output, by the total', { prompt: 10, total: 15 }, { input: 10, output: 5 }, 15],
+  ['no prompt, by the total', { output: 5, cacheRead: 4, total: 15 }, { input: 6, cacheRead: 4, output: 5 }, 15],
+  ['no output yet, by the total', { prompt: 10, total: 10 }, { input: 10 }, 10],
   [
     'reasoning within the output',
     { prompt: 1, output: 9, reasoning: 4, total: 10 },
@@ -97,7 +100,6 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     { input: 10, output: 5, reasoning: 3 },
     15,
   ],
-  ['a total and no prompt', { output: 5, total: 99 }, { output: 5 }, 5],
 ])('%s', (_, told, classes, total) => {
   const usage = disjoint({ ...none, ...told })
   expect(usage).toEqual(classes)

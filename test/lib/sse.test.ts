@@ -75,9 +75,12 @@ describe('FrameReader', () => {
     expect(readAll(bytesOf('event: ping\n\n\n\ndata:\n\ndata: x\n\n'), [2])).toEqual([{ data: 'x' }])
   })
 
-  test.each([': still here', ':', ' ', ' : 2', ':\n: 3'])('a sign of life sent as data is none: %j', (data) => {
-    expect(readAll(bytesOf(`${writeFrame({ data })}data: x\n\n`), [3])).toEqual([{ data: 'x' }])
-  })
+  test.each([': still here', ':', ' ', ' : 2', ':\n: 3', 'null', '[]', ' [ ] '])(
+    'a sign of life sent as data is none: %j',
+    (data) => {
+      expect(readAll(bytesOf(`${writeFrame({ data })}data: x\n\n`), [3])).toEqual([{ data: 'x' }])
+    },
+  )
 
   test('a field whose name only begins like a known one is dropped', () => {
     expect(readAll(bytesOf('events: a\neventual\ndatas: b\ndatabase\ndata: x\n\n'), [7])).toEqual([{ data: 'x' }])

@@ -17,6 +17,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { decodeBreakpoint } from '../turns/breakpoint.ts'
 import { isPicture } from '../turns/drawn.ts'
+import { piecesOf } from '../turns/pieces.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { decodeContent } from './parts.ts'
 
@@ -50,8 +51,8 @@ export const decodeAssistant = (
   if (isFilled(message.audio)) {
     parts.push(placed({ type: 'opaque', origin: 'chat-completions', value: { audio: message.audio } }, `${path}.audio`))
   }
-  if (isFilled(message.function_call))
-    parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
+  const old = oldCallIn(message)
+  if (old !== undefined) parts.push(decodeCall(old, `${path}.function_call`, madeId(0)))
   for (const [at, call] of asList(message.tool_calls).entries()) {
     const signature = signatureOf(asObject(call))
     if (signature !== undefined) parts.push({ type: 'reasoning', text: '', seal: signature })
@@ -142,18 +143,15 @@ const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
   }
 }
 
-/**
- * The parts of an answer's content in whatever form its server writes them: a text, one part, a list of either. What has no
- * word for it here is left out.
- */
+/** The parts of an answer's content in whatever form its server writes them. What has no word for it here is left out. */
 export const partsSaid = (content: Json | undefined): JsonObject[] =>
-  [content ?? []].flat().flatMap((piece): JsonObject[] => {
-    if (typeof piece === 'string') return [{ type: 'text', text: piece }]
-    if (!isObject(piece)) return []
-    const { type, text } = piece
-    if (type === undefined || TEXTS.has(type)) return typeof text === 'string' ? [{ type: 'text', text }] : []
-    return SAID.has(type) || isPicture(piece) ? [piece] : []
-  })
+  piecesOf(content)
+    .filter(isObject)
+    .flatMap((piece): JsonObject[] => {
+      const { type = null, text } = piece
+      if (TEXTS.has(type)) return typeof text === 'string' ? [{ type: 'text', text }] : []
+      return SAID.has(type) || isPicture(piece) ? [piece] : []
+    })
 
 /** In the words of the responses wire, too. */
 const TEXTS = new Set<Json>(['text', 'output_text', 'input_text'])
@@ -187,10 +185,11 @@ export const withThoughtMember = (parts: AssistantPart[], message: JsonObject): 
   )
 }
 
-/** A text, or a list of texts, as some servers write it. */
+/** A text, or texts in parts, as some servers write it. */
 export const textIn = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
-  return asObjects(value)
+  if (typeof value !== 'object') return ''
+  return asObjects(piecesOf(value))
     .map(({ text }) => asText(text))
     .join('')
 }
@@ -218,11 +217,11 @@ const thoughtPath = (message: JsonObject): string => {
 }
 
 /** The plain thought of a message or a delta, under any of its names; undefined where it has none. */
-export const reasoningText = (message: JsonObject): string | undefined =>
-  filledText(message.reasoning_content) ??
-  filledText(isObject(message.reasoning) ? (message.reasoning.content ?? message.reasoning.text) : message.reasoning) ??
-  filledText(message.reasoning_text) ??
-  filledText(message.thinking)
+export const reasoningText = (message: JsonObject): string | undefined => {
+  const { reasoning_content: usual, reasoning, reasoning_text: text, thinking } = message
+  const told = isObject(reasoning) ? (reasoning.content ?? reasoning.text) : reasoning
+  return textIn(usual) || textIn(told) || textIn(text) || textIn(thinking) || undefined
+}
 
 /** The thought in a tag of this gateway; undefined for any other entry. */
 export const taggedThoughtIn = ({ data, signature }: JsonObject): ReturnType<typeof readPlacedTag> =>
@@ -246,6 +245,10 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
 
 export const callKind = ({ custom, function: called }: JsonObject): ToolCallPart['kind'] =>
   isFilled(custom) || (isObject(custom) && !isFilled(called)) ? 'custom' : 'function'
+
+/** A call in the form that `tool_calls` has replaced; some servers write the same call in both. */
+export const oldCallIn = ({ function_call: called, tool_calls: calls }: JsonObject): JsonObject | undefined =>
+  isFilled(called) && asList(calls).length === 0 ? { index: -1, function: called } : undefined
 
 /** The entries of a delta's calls; some servers send one without its list. */
 export const callsIn = ({ tool_calls: calls }: JsonObject): JsonObject[] => {

@@ -19,6 +19,7 @@ import { decodeCitations, decodeLogprobs, decodeSources, namesSources, placedIn 
 import {
   callIn,
   callsIn,
+  oldCallIn,
   partsSaid,
   reasoningText,
   taggedThoughtIn,
@@ -200,7 +201,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
     readRefusal(delta.refusal, out)
     if (delta.annotations !== undefined) readCitations(decodeCitations(delta.annotations), out)
-    if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
+    const old = oldCallIn(delta)
+    if (old !== undefined) out.push(...calls.delta([old]))
     if (delta.tool_calls) out.push(...calls.delta(callsIn(delta)))
     if (isFilled(delta.audio)) audio.add(delta.audio)
     if (Array.isArray(delta.images)) readPictures(delta.images, out)

@@ -33,9 +33,9 @@ const breaksOff = (message: JsonObject): boolean =>
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
   const value = wordOf(reason)
+  if (value === 'model_context_window_exceeded') return 'context-length'
   if (isCut(value)) return 'length'
   if (isFiltered(value)) return 'content-filter'
-  if (value === 'model_context_window_exceeded') return 'context-length'
   if (value === 'refusal') return 'refusal'
   // A forced tool finishes with `stop` on this wire, and `tool_calls` may come without a call.
   if (calls) return 'tool-calls'

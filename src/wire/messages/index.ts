@@ -1,7 +1,7 @@
 // The messages wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, usageIn } from '../pass.ts'
+import { faultOf, noAnswer, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
@@ -9,7 +9,7 @@ import { decodeError, encodeError, failureIn } from './error.ts'
 import { sentCallId } from './names.ts'
 import { outputCap, passEdits } from './pass.ts'
 import { decodeInSteps, decodeRequest, encodeInSteps, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse, holdsText } from './response.ts'
+import { decodeResponse, encodeResponse, holdsPiece, saysNothing } from './response.ts'
 import { MessagesRequest } from './schema.ts'
 import { mended } from './stop.ts'
 import { tap } from './tap.ts'
@@ -32,7 +32,9 @@ export const messages: ChatCodec = {
   decodeError,
   encodeError,
   faultIn: (body, asked) =>
-    failureIn(body) ?? (asked === undefined && holdsText(body) ? undefined : faultOf(body, 'content', decodeError)),
+    failureIn(body) ??
+    (asked === undefined && holdsPiece(body) ? undefined : faultOf(body, 'content', decodeError)) ??
+    (saysNothing(body) ? noAnswer(body, decodeError) : undefined),
   readUsage: (body) => usageIn(body, decodeBilled),
   tap,
   answerEdits: (body) => {

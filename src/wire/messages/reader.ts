@@ -2,14 +2,15 @@
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
-import { asList, asObject, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObject, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
-import { count, type Usage } from '../../ir/usage.ts'
+import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentArguments, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
 import { toolHeard } from '../tools/heard.ts'
 import { countCalls } from '../tools/server-calls.ts'
+import { pieceOf, piecesOf } from '../turns/pieces.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeStop } from './stop.ts'
@@ -106,7 +107,7 @@ export class Reader {
       },
     ]
     // The blocks that the provider continues from, or all blocks of a whole answer.
-    for (const block of blocksIn(content)) {
+    for (const block of piecesOf(content)) {
       if (!isObject(block)) return [...out, ...this.fail(malformedAnswer())]
       // A placeholder for text that follows in deltas, unless the answer is complete.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
@@ -132,9 +133,9 @@ export class Reader {
     return typeof index === 'number' ? index : this.#last
   }
 
-  #begin(index: unknown, raw: unknown): ChatEvent[] {
+  #begin(index: unknown, raw: Json | undefined): ChatEvent[] {
     if (!isObject(raw)) return this.fail(malformedAnswer())
-    return this.#beginAt(typeof index === 'number' ? index : this.#last + 1, raw)
+    return this.#beginAt(typeof index === 'number' ? index : this.#last + 1, asObject(pieceOf(raw)))
   }
 
   #beginAt(index: number, raw: JsonObject): ChatEvent[] {
@@ -182,8 +183,9 @@ export class Reader {
     return tool.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw, sentArguments)
   }
 
-  #delta({ index: told, delta }: JsonObject): ChatEvent[] {
-    if (!isObject(delta)) return this.fail(malformedAnswer())
+  #delta({ index: told, delta: raw }: JsonObject): ChatEvent[] {
+    if (!isObject(raw)) return this.fail(malformedAnswer())
+    const delta = typed(raw)
     const index = this.#placeOf(told)
     const block = this.#blocks.get(index)
     const implied = IMPLIED.get(delta.type)
@@ -207,7 +209,7 @@ export class Reader {
   #messageDelta({ delta, usage }: JsonObject): ChatEvent[] {
     if (isObject(delta)) this.#stopped(delta)
     const reported = this.#report(usage)
-    if (isObject(usage) && count(usage.output_tokens) !== undefined) this.#summed = true
+    if (decodeUsage(usage)?.output !== undefined) this.#summed = true
     return reported === undefined ? [] : [{ type: 'usage', usage: reported }]
   }
 
@@ -252,6 +254,17 @@ const IMPLIED = new Map<Json | undefined, JsonObject>([
   ['thinking_delta', { type: 'thinking', thinking: '', signature: '' }],
 ])
 
-/** Requests may have a text in the place of blocks, and some servers answer so. */
-const blocksIn = (content: unknown): readonly unknown[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
+/** A delta that has no type, or that of its block, is what it holds. */
+const typed = (delta: JsonObject): JsonObject => {
+  const { type: told = null } = delta
+  if (told !== null && !IMPLIED.has(`${asText(told)}_delta`)) return delta
+  const type = HELD.find(([member]) => typeof delta[member] === 'string')?.[1]
+  return type === undefined ? delta : { ...delta, type }
+}
+
+const HELD = [
+  ['text', 'text_delta'],
+  ['thinking', 'thinking_delta'],
+  ['partial_json', 'input_json_delta'],
+  ['signature', 'signature_delta'],
+] as const

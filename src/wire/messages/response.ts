@@ -17,13 +17,17 @@ import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  if (!holdsText(body) && !Array.isArray(body.content)) throw malformedAnswer()
+  if (!holdsPiece(body) && !Array.isArray(body.content)) throw malformedAnswer()
   return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
 
-/** A text in the place of blocks: what reads it for another wire can read that. */
-export const holdsText = ({ type, content, error }: JsonObject): boolean =>
-  type === 'message' && typeof content === 'string' && error === undefined
+/** A text or one block in the place of blocks: what reads it for another wire can read that. */
+export const holdsPiece = ({ type, content, error }: JsonObject): boolean =>
+  type === 'message' && (typeof content === 'string' || isObject(content)) && error === undefined
+
+/** Neither content nor a reason to end: no answer, whatever some servers put beside it. */
+export const saysNothing = ({ content, stop_reason: reason = null }: JsonObject): boolean =>
+  reason === null && Array.isArray(content) && content.length === 0
 
 export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
   const nameOf = namesRead(ask.body)

@@ -2,7 +2,6 @@
 
 import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
-import { count } from '../../ir/usage.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
@@ -95,7 +94,7 @@ export const tap = (options: TapOptions): Tap => {
       case 'message_delta':
         noted.begun = true
         report(data.usage)
-        if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
+        if (decodeUsage(data.usage)?.output !== undefined) noted.summed = true
         if (isObject(data.delta)) {
           const failure = failureIn(data.delta)
           if (failure !== undefined) return noted.failed(failure)

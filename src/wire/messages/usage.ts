@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
-import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
+import { asObject, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
+import { count, disjoint, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
  * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime are
@@ -75,6 +75,13 @@ const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
 
 const classesOf = (raw: JsonObject): Usage => {
   const usage: Usage = {}
+  // A few servers of this wire tell them under another wire's names.
+  if (raw.input_tokens === undefined && raw.output_tokens === undefined && count(raw.prompt_tokens) !== undefined)
+    return disjoint({
+      prompt: count(raw.prompt_tokens),
+      cacheRead: count(asObject(raw.prompt_tokens_details).cached_tokens),
+      output: count(raw.completion_tokens),
+    })
   const input = count(raw.input_tokens)
   if (input !== undefined) usage.input = input
   const cacheRead = count(raw.cache_read_input_tokens)

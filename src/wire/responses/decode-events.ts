@@ -11,7 +11,7 @@ import { parseBounded } from '../../lib/json-reader.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
-import { malformedAnswer } from '../pass.ts'
+import { isToldError, malformedAnswer } from '../pass.ts'
 import { given } from '../read.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { decodeError } from './error.ts'
@@ -179,7 +179,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     const { status, error } = response
     Object.assign(serverTools, mostCalls(serverTools, callsInAnswer(response)))
     const isWhole = !given(status) || status === 'completed' || status === 'incomplete'
-    if (isWhole && !isObject(error)) finish(response)
+    if (isWhole && !isToldError(error)) finish(response)
     else failed(response)
   }
 
@@ -207,6 +207,9 @@ export const answerReader = (undo: Undo): AnswerReader => {
 
 const text = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+
+/** A piece of a text; some servers wrap it. */
+const said = (value: Json | undefined): string => text(isObject(value) ? value.text : value)
 
 const index = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
 
@@ -246,35 +249,35 @@ export const ITEM_EVENTS: ReadonlyMap<Json | undefined, ItemEvent> = new Map<Jso
   ],
   [
     'response.output_text.delta',
-    (items, at, event) => items.textDelta(at, index(event.content_index), text(event.delta), event.logprobs),
+    (items, at, event) => items.textDelta(at, index(event.content_index), said(event.delta), event.logprobs),
   ],
   [
     'response.output_text.done',
-    (items, at, event) => items.textDone(at, index(event.content_index), text(event.text), event.logprobs),
+    (items, at, event) => items.textDone(at, index(event.content_index), said(event.text), event.logprobs),
   ],
   [
     'response.refusal.delta',
-    (items, at, event) => items.refusalDelta(at, index(event.content_index), text(event.delta)),
+    (items, at, event) => items.refusalDelta(at, index(event.content_index), said(event.delta)),
   ],
   [
     'response.refusal.done',
-    (items, at, event) => items.refusalDone(at, index(event.content_index), text(event.refusal)),
+    (items, at, event) => items.refusalDone(at, index(event.content_index), said(event.refusal)),
   ],
   [
     'response.reasoning_summary_text.delta',
-    (items, at, event) => items.reasoningDelta(at, false, index(event.summary_index), text(event.delta)),
+    (items, at, event) => items.reasoningDelta(at, false, index(event.summary_index), said(event.delta)),
   ],
   [
     'response.reasoning_summary_text.done',
-    (items, at, event) => items.reasoningDone(at, false, index(event.summary_index), text(event.text)),
+    (items, at, event) => items.reasoningDone(at, false, index(event.summary_index), said(event.text)),
   ],
   [
     'response.reasoning_text.delta',
-    (items, at, event) => items.reasoningDelta(at, true, index(event.content_index), text(event.delta)),
+    (items, at, event) => items.reasoningDelta(at, true, index(event.content_index), said(event.delta)),
   ],
   [
     'response.reasoning_text.done',
-    (items, at, event) => items.reasoningDone(at, true, index(event.content_index), text(event.text)),
+    (items, at, event) => items.reasoningDone(at, true, index(event.content_index), said(event.text)),
   ],
   ['response.function_call_arguments.delta', (items, at, event) => items.inputDelta(at, text(event.delta))],
   ['response.function_call_arguments.done', (items, at, event) => items.inputDone(at, text(event.arguments))],

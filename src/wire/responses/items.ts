@@ -2,12 +2,13 @@
 // when the answer is.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { behindThought } from '../../ir/tagged-thoughts.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { toolHeard } from '../tools/heard.ts'
 import { type FreeText, freeText } from '../tools/undo.ts'
+import { piecesOf } from '../turns/pieces.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
 import { decodeReasoning } from './reasoning.ts'
@@ -249,7 +250,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
   }
 
   const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
-    const parts = partsOf(whole?.content)
+    const parts = piecesOf(whole?.content)
     const told = [...owner.contents.keys()].sort((a, b) => a - b)
     parts.forEach((part, nth) => {
       if (!isObject(part)) return
@@ -479,10 +480,6 @@ const isCallItem = (item: JsonObject | undefined): boolean =>
 
 const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
   type === 'output_text' || type === 'text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
-
-/** Some servers write a text in place of the list. */
-const partsOf = (content: Json | undefined): Json[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
 
 const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type === 'refusal' ? refusal : text)
 

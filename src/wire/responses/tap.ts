@@ -5,7 +5,7 @@ import { asList, filledText, isObject, type JsonObject, parseObject } from '../.
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
+import { isToldError, malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { isCompaction, withoutCompaction } from './compaction.ts'
 import { cutEdits } from './cut.ts'
@@ -33,7 +33,7 @@ export const tap = (options: TapOptions): Tap => {
       noted.answerId = response.id
     }
     noted.serviceTier = textOf(response.service_tier) ?? noted.serviceTier
-    const hasFailed = FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error)
+    const hasFailed = FAILED.has(event) || FAILED.has(`response.${response.status}`) || isToldError(response.error)
     const hasEnded = hasFailed || event === 'response.completed' || event === 'response.incomplete'
     // Before its end a response may tell figures that are of no answer yet.
     const usage = hasEnded ? usageObject(response) : undefined

@@ -7,7 +7,7 @@ export const wordOf = (reason: Json | undefined): string => asText(isObject(reas
 
 /** By what was full, or that something is missing. Some servers cut a model off that repeats itself. */
 const CUT =
-  /^(?:(?:\w+_)?length(?:_\w+)?|max_(?:\w+_)?tokens|(?:\w+_)?tokens?_limit(?:_\w+)?|truncat\w+|incomplete|repetition(?:_truncation)?)$/i
+  /^(?:(?:\w+_)?(?:length|window)(?:_\w+)?|max_(?:\w+_)?tokens|(?:\w+_)?tokens?_limit(?:_\w+)?|truncat\w+|incomplete|repetition(?:_truncation)?)$/i
 /** The category may follow. */
 const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii|error_toxic)/i

@@ -1123,6 +1123,7 @@ describe('whole answers that are none', () => {
     ['an error that says what it is', 'chat-completions', { object: 'error', choices: [{}], message: 'vendor-secret' }],
     ['an error', 'messages', { type: 'error', error: { type: 'api_error', message: 'vendor-secret' } }],
     ['words without content', 'messages', { message: 'vendor-secret' }],
+    ['an empty answer without an end', 'messages', { content: [], base_resp: { status_msg: 'vendor-secret' } }],
     ['a failed response', 'responses', response({ status: 'failed', error: { code: 'x', message: 'vendor-secret' } })],
     ['words without output', 'responses', { message: 'vendor-secret' }],
   ])('%s of %s', async (_, vendor, body) => {

@@ -72,6 +72,8 @@ describe('an end in other words than the wire’s', () => {
     ['messages', 'MAX_TOKENS'],
     ['messages', 'max_output_tokens'],
     ['messages', 'token_limit_reached'],
+    ['chat-completions', 'context_window_exceeded'],
+    ['messages', 'context_window_exceeded'],
   ])('at the cap is one, on %s: %p', (vendor, reason) => {
     const { rows, body } = ANSWERS[vendor](reason)
     for (const client of others(vendor)) {
@@ -105,6 +107,20 @@ const response = (members: JsonObject): JsonObject => ({
   ...members,
 })
 
+const SAID: Partial<Told> = { said: [{ kind: 'text', text: 'so' }] }
+const F = { name: 'f', arguments: '{"a":1}' }
+const message = (content: Json): JsonObject => ({ id: 'msg_1', type: 'message', content, stop_reason: 'end_turn' })
+const said = (content: Json): JsonObject => response({ output: [{ type: 'message', role: 'assistant', content }] })
+const chat = (message: JsonObject): JsonObject => ({
+  ...{ id: 'chatcmpl-1', created: 5 },
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+})
+const opens = (index: number, block: JsonObject, ...deltas: JsonObject[]): JsonObject[] => [
+  { type: 'content_block_start', index, content_block: block },
+  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+  { type: 'content_block_stop', index },
+]
+
 describe('what is told under another name', () => {
   test.each<[string, ChatWire, JsonObject, Partial<Told>]>([
     [
@@ -131,9 +147,106 @@ describe('what is told under another name', () => {
       { id: 'msg_1', type: 'message', content: [{ type: 'thinking', text: 'hm' }], stop_reason: 'end_turn' },
       { thought: 'hm' },
     ],
+    [
+      'figures in another wire’s names, some cached',
+      'messages',
+      {
+        ...message([]),
+        usage: { prompt_tokens: 9, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 3 } },
+      },
+      { usage: { input: 6, read: 3, written: 0, output: 4 } },
+    ],
+    ...(['chat-completions', 'responses'] as const).flatMap((vendor) =>
+      (
+        [
+          ['output', 'completion_tokens', 'output_tokens'],
+          ['prompt', 'prompt_tokens', 'input_tokens'],
+        ] as const
+      ).map(([what, ofChat, ofResponses]): [string, ChatWire, JsonObject, Partial<Told>] => {
+        const figures: Record<string, number> =
+          vendor === 'responses'
+            ? { input_tokens: 9, output_tokens: 4, total_tokens: 13 }
+            : { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
+        delete figures[vendor === 'responses' ? ofResponses : ofChat]
+        const body = vendor === 'responses' ? response({ output_text: 'so' }) : ANSWERS[vendor]('stop').body
+        const due = { usage: { input: 9, read: 0, written: 0, output: 4 } }
+        return [`the ${what} as what the total leaves`, vendor, { ...body, usage: figures }, due]
+      }),
+    ),
+    ['a block in the place of a list', 'messages', message({ type: 'text', text: 'so' }), SAID],
+    ['blocks that are texts', 'messages', message(['so']), SAID],
+    ['a text without a type', 'messages', message([{ text: 'so' }]), SAID],
+    ['a part in the place of a list', 'responses', said({ type: 'output_text', text: 'so' }), SAID],
+    ['a text without a type', 'responses', said([{ text: 'so' }]), SAID],
+    [
+      'an error that tells nothing, beside the answer',
+      'responses',
+      { ...said('so'), error: { code: null, message: null } },
+      SAID,
+    ],
+    [
+      'a thought in parts',
+      'chat-completions',
+      chat({ content: 'so', reasoning_content: [{ type: 'text', text: 'hm' }] }),
+      { thought: 'hm', ...SAID },
+    ],
+    [
+      'a call in both of its forms',
+      'chat-completions',
+      chat({ content: null, function_call: F, tool_calls: [{ id: 'a', type: 'function', function: F }] }),
+      { calls: [{ id: 'a', name: 'f', kind: 'function', input: '{"a":1}' }] },
+    ],
   ])('is that: %s', (_, vendor, body, due) => {
     for (const client of others(vendor))
       expect(VENDORS[client].told(whole(client, vendor, JSON.parse(JSON.stringify(body))))).toMatchObject(due)
+  })
+
+  const bothForms = { function_call: F, tool_calls: [{ index: 0, id: 'a', type: 'function', function: F }] }
+  const delta = (delta: JsonObject): JsonObject => ({ id: 'chatcmpl-1', choices: [{ index: 0, delta }] })
+  test.each<[string, ChatWire, (JsonObject | string)[], Partial<Told>]>([
+    [
+      'deltas without types, in a block without one',
+      'messages',
+      [...opens(0, { text: '' }, { text: 's' }, { text: 'o' }), ...ANSWERS.messages('end_turn').rows.slice(-2)],
+      SAID,
+    ],
+    [
+      'deltas under the types of their blocks',
+      'messages',
+      [
+        ...opens(0, { type: 'thinking', thinking: '' }, { type: 'thinking', thinking: 'hm' }),
+        ...opens(1, { type: 'text', text: '' }, { type: 'text', text: 'so' }),
+        ...ANSWERS.messages('end_turn').rows.slice(-2),
+      ],
+      { thought: 'hm', ...SAID },
+    ],
+    [
+      'deltas that are wrapped',
+      'responses',
+      [
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: { text: 'so' } },
+        { type: 'response.completed', response: response({}) },
+      ],
+      SAID,
+    ],
+    [
+      'a thought in parts',
+      'chat-completions',
+      [delta({ reasoning_content: [{ type: 'text', text: 'hm' }] }), ...ANSWERS['chat-completions']('stop').rows],
+      { thought: 'hm' },
+    ],
+    [
+      'a call in both of its forms',
+      'chat-completions',
+      [delta(bothForms), ...ANSWERS['chat-completions']('tool_calls').rows.slice(1)],
+      { calls: [{ id: 'a', name: 'f', kind: 'function', input: '{"a":1}' }] },
+    ],
+  ])('is that in a stream: %s', (_, vendor, rows, due) => {
+    for (const client of others(vendor)) {
+      const { tap, text } = streamed(client, vendor, rows)
+      expect(tap.state).toBe('done')
+      expect(VENDORS[client].told(GATHER[client](framesOf(text)))).toMatchObject(due)
+    }
   })
 
   test('is told once, where it was streamed before', () => {

@@ -310,7 +310,7 @@ describe('usage', () => {
       { prompt_tokens: 10, completion_tokens: 2, total_tokens: 112, prompt_tokens_details: { cached_tokens: 0 } },
       { input: 10, cacheRead: 0, output: 102 },
     ],
-    ['a total of which half is untold', { completion_tokens: 2, total_tokens: 112 }, { output: 2 }],
+    ['a prompt that only the total tells', { completion_tokens: 2, total_tokens: 112 }, { input: 110, output: 2 }],
     ['no counts', {}, undefined],
     ['null', null, undefined],
     ['counts that are none', { prompt_tokens: 'many', completion_tokens: -1 }, undefined],
