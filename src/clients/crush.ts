@@ -37,4 +37,5 @@ export const crush: Client = {
   ],
   small: true,
   start: () => 'crush',
+  notes: ['What a crushrc beside this file says, or one of a project, goes before it.'],
 }
