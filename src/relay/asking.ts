@@ -234,8 +234,8 @@ const refusalVerdict = (
   const members = membersOf(json)
   const message = messageIn(members)
   const code = asText(members.code) || asText(members.type)
-  const { text } = saidIn(json)
-  const kind = isDelayed(text) ? undefined : kindIn(status, { text, codes: codesIn(json) }, upstream)?.kind
+  const { text, names } = saidIn(json)
+  const kind = isDelayed(text) ? undefined : kindIn(status, { text, names, codes: codesIn(json) }, upstream)?.kind
   if (kind === 'out-of-money')
     return { verdict: 'no-credit', words: `${host} says that the account has no credit: pay it up, or raise its limit` }
   if (

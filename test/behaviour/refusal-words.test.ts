@@ -10,6 +10,7 @@ import { json, type Script, type Scripted, startScripted } from '../support/prov
 import { NEW_WORDS, ROWS, type Row } from './refusal-words.ts'
 import { askedOn, isCarried } from './refusal-words-asked.ts'
 import { PLAIN } from './refusal-words-plain.ts'
+import { SHARED } from './refusal-words-shared.ts'
 
 const MODEL = 'vendorB-5.5'
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -98,12 +99,11 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
     return isWithin ? due : `told ${told.param}: ${told.message}`
   }
   const isFailure = told.code === 'upstream_error' && trouble === undefined
-  return isFailure && due === 'refused access' && response.headers.get('x-should-retry') !== 'false'
-    ? due
-    : `${told.code} ${trouble ?? ''}`
+  const isFinal = response.headers.get('x-should-retry') === 'false'
+  return isFailure && due === (isFinal ? 'refused for good' : 'refused access') ? due : `${told.code} ${trouble ?? ''}`
 }
 
-const named = [...ROWS, ...NEW_WORDS, ...PLAIN].map((row) => {
+const named = [...ROWS, ...NEW_WORDS, ...PLAIN, ...SHARED].map((row) => {
   const [server, way, asked, status, error] = row
   return [
     `${server} (${wiresOf(way).reverse().join(' → ')}, ${asked}): ${status} ${JSON.stringify(error).slice(0, 160)}`,

@@ -11,6 +11,7 @@ export type Way = ChatWire | readonly [server: ChatWire, client: ChatWire]
 /**
  * `answered`: in another form. `without X`: answered, and X is listed as left out. `told X`: 400 `invalid_request` with that
  * param, or one within it. `says X`: 400 `invalid_request` in those words. `busy N`: to come back in so many seconds.
+ * `refused for good`: not to be asked again, and no account is at fault.
  */
 export type Due =
   | 'answered'
@@ -22,6 +23,7 @@ export type Due =
   | 'policy'
   | 'too long'
   | 'refused access'
+  | 'refused for good'
   | `busy ${number}`
 
 export type Row = readonly [

@@ -186,7 +186,7 @@ test('what one key’s request is refused for changes no request of another key'
   expect(roles).toEqual(['system', 'user', 'system', 'user'])
 })
 
-const LIMITS = /"(?:pattern|format)":"|"(?:maxLength|minItems)":|"properties":\{\}/
+const LIMITS = /"(?:pattern|format)":"|"(?:maxLength|minItems|exclusiveMaximum)":|"properties":\{\}/
 
 test.each([
   ['vendorB-5.5', 'Failed to initialize samplers: failed to parse grammar', 400],
@@ -196,6 +196,11 @@ test.each([
     400,
   ],
   ['vendorB-5.4-mini', 'The provided JSON schema contains features not supported by xgrammar.', 400],
+  [
+    'vendorB-5.5',
+    `Unknown name "exclusiveMaximum" at 'request.tools[0].function_declarations[0].parameters.properties[2].value': Cannot find field.`,
+    400,
+  ],
 ])(
   'a server whose grammars hold no limits is told of those of schemas in words: %s',
   async (model, message, status) => {
@@ -203,7 +208,7 @@ test.each([
       LIMITS.test(JSON.stringify([tools, form])) ? refusal(message, status) : answer
     const script = { type: 'string', description: 'What runs.', maxLength: 65_536, pattern: '\\S' }
     const dates = { type: 'array', items: { type: 'string', format: 'date' }, minItems: 1 }
-    const properties = { script, dates, pattern: { type: 'integer' } }
+    const properties = { script, dates, pattern: { type: 'integer', exclusiveMaximum: 9 } }
     const limited = [
       { name: 'run', input_schema: { type: 'object', properties, required: ['script'] } },
       { name: 'wait', input_schema: { type: 'object', properties: {}, additionalProperties: false } },
@@ -217,7 +222,7 @@ test.each([
         items: { type: 'string', description: '{format: "date"}' },
         description: '{minItems: 1}',
       },
-      pattern: { type: 'integer' },
+      pattern: { type: 'integer', description: '{exclusiveMaximum: 9}' },
     }
     const due = [{ type: 'object', properties: lax, required: ['script'] }, { type: 'object' }]
     const parameters = on.provider.requests.map(({ text }) =>

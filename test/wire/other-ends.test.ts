@@ -75,3 +75,21 @@ describe('a responses stream whose end is named for any', () => {
     expect(end?.type).toBe(name === '' ? 'error' : 'finish')
   })
 })
+
+/** As servers of another wire tell it, that speak these, too. */
+describe.each([
+  ['messages', messages],
+  ['responses', responses],
+] as const)('an error that comes by no name in a %s stream', (_, codec) => {
+  test.each<[JsonObject, string]>([
+    [{ error: { message: 'x', code: 429 } }, 'service_unavailable'],
+    [{ error: { message: 'x', code: 'server_is_overloaded' } }, 'service_unavailable'],
+    [{ error: { message: 'x', type: 'server_error', code: 500 } }, 'upstream_error'],
+    [{ message: 'x', code: 'content_policy_violation' }, 'content_policy_violation'],
+    [{ x: 1 }, 'upstream_error'],
+  ])('is of its class: %j is %s', (data, code) => {
+    const tap = codec.tap({ model: 'shown', includeUsage: true, now: 1 })
+    tap.see({ data: JSON.stringify(data) })
+    expect([tap.state, tap.error?.code as string]).toEqual(['failed', code])
+  })
+})

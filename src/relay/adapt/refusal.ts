@@ -3,12 +3,12 @@
 
 import { type ErrorOptions, GatewayError, type Remedy } from '../../errors.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts'
-import { isChatWire } from '../../ir/wire.ts'
+import { isChatWire, type Wire } from '../../ir/wire.ts'
 import { type Sent, textOf } from '../../lib/pieces.ts'
 import { refusalOf, withRefusal } from '../../wire/refusal/body.ts'
 import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
-import { codesIn, type Kind, kindIn, type Span } from '../../wire/refusal/kinds.ts'
+import { codesIn, type Kind, type Known, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
 import { isClients, isClientsName } from '../../wire/refusal/quoted.ts'
 import { deniesIn, lacksIn, memberIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
@@ -50,15 +50,17 @@ const ofKind = async (
 ): Promise<GatewayError | undefined> => {
   const { code, remedy, provider = {}, retryAfterMs = 0 } = error
   if (remedy !== undefined || (code !== 'upstream_error' && code !== 'service_unavailable')) return undefined
-  const { text } = saidIn(body)
-  const known = kindIn(provider.status ?? 200, { text, codes: codesIn(body) }, target.model.upstream)
+  const { text, names } = saidIn(body)
+  const known = kindIn(provider.status ?? 200, { text, names, codes: codesIn(body) }, target.model.upstream)
   if (known === undefined) return undefined
   // A rate may be told of in the words of a bill: it is one where the provider says when to come back.
   if (code === 'service_unavailable' && known.kind === 'out-of-money' && isDelayed(text)) return undefined
   const { kind, told } = known
   /** A model is the request's own word for it, and may be called by a name. */
-  const isTheirs = (sent: JsonObject, span: Span): boolean =>
-    isClients(sent, text, span) || (kind !== 'unknown-model' && isClientsName(sent, text, span))
+  const isTheirs = (sent: JsonObject, span: NonNullable<Known['told']>): boolean =>
+    isClients(sent, text, span) ||
+    (kind !== 'unknown-model' && isClientsName(sent, text, span)) ||
+    (span.mayLimit && isOfAsked(target.wire, sent, body))
   if (told !== undefined && (await relay.turns(sent.length, () => isTheirs(sentIn(sent), told)))) return undefined
   switch (kind) {
     case 'out-of-money':
@@ -70,6 +72,13 @@ const ofKind = async (
     default:
       return providerError(CLASSES[kind], { provider })
   }
+}
+
+/** Whether a refusal is about something that the request asks for. */
+const isOfAsked = (wire: Wire, sent: JsonObject, body: unknown): boolean => {
+  if (!isChatWire(wire)) return false
+  const { place, pictures, ofSettings } = refusedIn(wire, sent, body)
+  return pictures !== undefined || (place !== undefined && ofSettings !== true)
 }
 
 /** Somebody has to pay first. */

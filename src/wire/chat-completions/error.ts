@@ -1,7 +1,7 @@
 // The provider's errors on this wire, classified by status and machine code.
 
 import { GatewayError, type Remedy } from '../../errors.ts'
-import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, filledText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { withRefusal } from '../refusal/body.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject, statusIn } from '../refusal/error-object.ts'
 import { providerError } from '../refusal/failure.ts'
@@ -53,12 +53,18 @@ const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
-  const isBare = choices === undefined && statusIn(body) !== undefined
+  const isBare = choices === undefined && (statusIn(body) !== undefined || tellsFault(body))
   const failed = isBare || isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
   if (failed || badOutcome(body) !== undefined) return decodeError(200, body)
   const broken = asList(choices).find(isBroken)
   return broken === undefined ? undefined : decodeError(200, broken)
 }
+
+/** By a number of its server's own beside a message, or a list of faults. */
+const tellsFault = ({ object, usage, code, message, errors }: JsonObject): boolean =>
+  object === undefined &&
+  usage === undefined &&
+  ((typeof code === 'number' && code >= 400 && filledText(message) !== undefined) || asObjects(errors).length > 0)
 
 const isBroken = (choice: Json): boolean =>
   isObject(choice) &&

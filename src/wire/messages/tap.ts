@@ -6,7 +6,7 @@ import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
+import { malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { halfCall } from '../tools/half-call.ts'
 import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
 import { wordOf } from '../turns/ending.ts'
@@ -75,7 +75,7 @@ export const tap = (options: TapOptions): Tap => {
     // Some providers end with the [DONE] of another wire: it is ignored.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const event = typeof data.type === 'string' ? data.type : frame.event
-    if (event === undefined) return noted.failed(malformedAnswer())
+    if (event === undefined) return noted.failed(noAnswer(data, decodeError))
     switch (event) {
       case 'content_block_start':
         hasContent = true

@@ -91,7 +91,7 @@ const SEVERAL =
 const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 
 /** What people call all that is asked for beside the conversation. */
-const OF_SETTINGS = /\b(?:param(?:eter)?s|arguments|settings|options)\b|参数/i
+const OF_SETTINGS = /\b(?:param(?:eter)?(?:s\b|(?=[.,;]|$))|(?:arguments|settings|options)\b)|参数/i
 
 const NO_STREAM =
   /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
@@ -193,6 +193,12 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
+      /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:\w+ )?(?:token|character|element|part|block)/i,
+    unless: ANY,
+    asked: ({ wire, sent }) => at(blankIn(wire, sent), { remedy: 'anew', advice: NO_TEXT }),
+  },
+  {
+    called:
       /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool_(?:use|result)s?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
     asked: disorder,
   },
@@ -206,12 +212,6 @@ const CAPABILITIES: Capability[] = [
       const remedy = wire === 'chat-completions' ? inOrder : roleFor(sent, place)
       return at(place, remedy && { remedy })
     },
-  },
-  {
-    called:
-      /\bempty\b|\bblank\b|\bnon-?whitespace\b|\btext parameter\b|\bcontent or tool_calls\b|\bat least (?:1|one) (?:\w+ )?(?:token|character|element|part|block)/i,
-    unless: ANY,
-    asked: ({ wire, sent }) => at(blankIn(wire, sent), { remedy: 'anew', advice: NO_TEXT }),
   },
   {
     // Of a tool that takes none, whose arguments need not be told.

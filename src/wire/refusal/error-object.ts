@@ -39,15 +39,8 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['characters_too_long', 'context-length'],
   ['1261', 'context-length'],
   ['invalid_prompt', 'content-policy'],
-  ['content_policy_violation', 'content-policy'],
   ['content_filter', 'content-policy'],
   ['moderation_blocked', 'content-policy'],
-  ['image_content_policy_violation', 'content-policy'],
-  ['bio_policy', 'content-policy'],
-  ['cyber_policy', 'content-policy'],
-  ['misalignment_policy_violation', 'content-policy'],
-  ['ResponsibleAIPolicyViolation', 'content-policy'],
-  ['data_inspection_failed', 'content-policy'],
   ['1301', 'content-policy'],
   ['request_too_large', 'too-large'],
   ['rate_limit_exceeded', 'overloaded'],
@@ -77,8 +70,9 @@ const NOT_THE_REQUEST = new Set([
   'json_validate_failed',
 ])
 
-/** Codes of one server, the medium before them or the category behind. */
-const FLAGGED_CODE = /^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/
+/** Of any policy, and those of one server, the medium before them or the category behind. */
+const FLAGGED_CODE =
+  /(?:_policy_violation|PolicyViolation)$|^(?:content|usage|safety|bio|cyber)_policy$|^data_?inspection_?failed$|^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/i
 export type ErrorObject = {
   /** The HTTP status, or the one the error itself names where it came with a 200. */
   status: number

@@ -5,17 +5,21 @@
 import { isObject, type Json } from '../../ir/json.ts'
 import { classOfCode } from './error-object.ts'
 import { objectsIn } from './literals.ts'
+import type { Name } from './names.ts'
 
 export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy' | 'overloaded'
 
-/** `told`: what told, where it stands in the text; undefined for a status or a code. */
-export type Known = { kind: Kind; told?: Span }
+/**
+ * `told`: what told, where it stands in the text; undefined for a status or a code. `mayLimit`: the same is said of what may be
+ * asked for, where the request asks for it.
+ */
+export type Known = { kind: Kind; told?: Span & { mayLimit: boolean } }
 export type Span = { at: number; length: number }
 
 /** Both in one sentence, in any order, of a text that speaks `of` something, and of nothing `else`; or a phrase. */
-type Sign = { about: RegExp; said: RegExp; of?: RegExp; else?: RegExp } | { phrase: RegExp }
+type Sign = { about: RegExp; said: RegExp; of?: RegExp; else?: RegExp; mayLimit?: true } | { phrase: RegExp }
 
-const both = (about: RegExp, said: RegExp, text: { of?: RegExp; else?: RegExp } = {}): Sign => ({
+const both = (about: RegExp, said: RegExp, text: { of?: RegExp; else?: RegExp; mayLimit?: true } = {}): Sign => ({
   about,
   said,
   ...text,
@@ -26,12 +30,22 @@ const phrase = (...parts: RegExp[]): Sign[] => parts.map((part) => ({ phrase: pa
 const SPENT =
   /\b(?:insufficient|exceed(?:s|ed)?|over|out of|exhausted|depleted|used all|used up|reached|not enough|no more|crossed|invalid|suspended)\b/i
 
+/** What is had again by itself. */
+const IN_TIME = /\b\d+[- ]?(?:hours?|days?|h)\b|\breset/i
+
 const MONEY: Sign[] = [
   // Of money, and not of thoughts.
-  both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i }),
+  both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i, mayLimit: true }),
   both(
-    /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|usage limits?|billing)\b/i,
-    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|denied|invalid|failure to pay|suspended|(?<!usage )limit)\b/i,
+    /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|billing)\b/i,
+    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|to be enabled|denied|invalid payment|failure to pay|suspended|limit)\b/i,
+  ),
+  // Of no time, at whose end it is had again.
+  both(/\b(?:usage limits?|extra usage)\b/i, SPENT, { else: IN_TIME, mayLimit: true }),
+  both(
+    /\b(?:subscription|membership|(?:coding|paid|token) plan)\b/i,
+    /\b(?:requires?|expired|lapsed|renew\w*|inactive|cancell?ed|not (?:yet )?include)\b/i,
+    { mayLimit: true },
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
   // One that is wanted or is good no more, and not what a conversation says of one.
@@ -41,18 +55,18 @@ const MONEY: Sign[] = [
   ),
   // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
   both(
-    /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b/i,
+    /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b|\bkeep going\b/i,
     /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
     {
-      of: /\b(?:limit|cap|quota|allocation|allowance|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
+      of: /\b(?:limit|cap|quota|allocation|allowance|usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
       else: /tokens?\b|\bparameters?\b|\bcontext\b/i,
     },
   ),
-  both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i),
+  both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i, { mayLimit: true }),
   both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
   // What is switched off for an account is a fault of the request.
   ...phrase(
-    /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted|good standing|on hold|deactivated|overdue|arrears)\b/i,
+    /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b/i,
     /\b(?:suspended|disabled|deactivated|overdue) (?:organi[sz]ation|account|team)\b/i,
   ),
   ...phrase(/\barrearage\b/i, /\bcurrent quota\b.*\bbilling\b/i, /\bspend limit reached\b/i),
@@ -60,18 +74,16 @@ const MONEY: Sign[] = [
 
 /** Of the model, or of what stands for one at some vendors. */
 const NAMED = '(?:publisher )?(?:model|deployment|engine)s?'
+const NOT_OF_ONE = '(?! (?:parameter|output|input|response|setting|argument|type|length))'
 const MODEL: Sign[] = [
   ...phrase(
+    new RegExp(`\\b(?:invalid|unknown|unrecogni[sz]ed|unavailable|no such|nonexistent) ${NAMED}\\b${NOT_OF_ONE}`, 'i'),
     new RegExp(
-      `\\b(?:invalid|unknown|unrecogni[sz]ed|no such|nonexistent) ${NAMED}\\b(?! (?:parameter|output|input|response|setting|argument|type|length))`,
+      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b${NOT_OF_ONE}[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|not available|access denied)\\b|throughput isn.t supported)`,
       'i',
     ),
     new RegExp(
-      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been (?:deprecated|removed|retired|shut down)|end of its life|supported by any|not available|access denied)\\b|throughput isn.t supported)`,
-      'i',
-    ),
-    new RegExp(
-      `\\b(?:not found|unable to access|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b`,
+      `\\b(?:not found|not activated|unable to access|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b`,
       'i',
     ),
     new RegExp(
@@ -86,6 +98,9 @@ const MODEL: Sign[] = [
 /** The same in a sentence that names it by the id that was sent. */
 const OF_ID =
   /\bis not a valid model\b|\bno \w+ (?:found|available|running|loaded) for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
+
+/** Before it. */
+const GIVEN = /\b(?:passed|got|received|given):? ['"`]?$/i
 
 const ACCESS: Sign[] = [
   both(/\bAPI[- ]?key\b/i, /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i),
@@ -118,7 +133,7 @@ const BUSY: Sign[] = [
   ),
   // Of what may be used in a time.
   both(
-    /\b(?:hourly|daily|weekly|monthly) (?:(?!exceed)\w+ ){0,2}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
+    /\b(?:hourly|daily|weekly|monthly|\d+[- ]hours?) (?:(?!exceed)\w+ ){0,2}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
     /\b(?:limit|quota|allowance)s? (?:\w+ )?(?:exceed\w*|reached|used up)\b|\b(?:exceed\w*|reached|over) (?:\w+ ){0,5}(?:limit|quota|allowance)\b/i,
   ),
   ...phrase(
@@ -126,7 +141,7 @@ const BUSY: Sign[] = [
     /(?<!函数|工具)(?:请求|调用|访问|并发|频率)(?:请求|调用|总|数|量|次|频率|过于|太){0,4}(?:过多|过高|频繁|超限)|限流/,
     /\boverloaded\b/i,
     /\bat (?:full |maximum |max )?capacity\b/i,
-    /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity (?:exceeded|exhausted|reached)\b/i,
+    /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity (?:\w+ly )?(?:exceeded|exhausted|reached)\b/i,
   ),
 ]
 
@@ -141,10 +156,13 @@ const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
 /** Where no server has the model some relays answer with 503, which others do where all are busy. */
 const NO_CHANNEL = /\bno available channel\b|无可用渠道/i
 
-/** `upstream`: the model's id as it was sent, where that is known. `text`: all that the refusal says, its codes apart. */
+/**
+ * `upstream`: the model's id as it was sent, where that is known. `text`, `names`: all that the refusal says and names, its codes
+ * apart.
+ */
 export const kindIn = (
   status: number,
-  { text, codes }: { text: string; codes: readonly string[] },
+  { text, names = [], codes }: { text: string; names?: readonly Name[]; codes: readonly string[] },
   upstream = '',
 ): Known | undefined => {
   if (status === 402) return { kind: 'out-of-money' }
@@ -153,16 +171,36 @@ export const kindIn = (
   for (const { kind, signs } of due)
     for (const code of codes)
       if (classOfCode(code) === kind || signs.some((sign) => toldBy(sign, wordsOf(code)))) return { kind }
-  for (const { words, at } of sentencesIn(text))
+  const members = new Set(names.filter(({ found }) => found === 'told').map(({ steps }) => steps.at(-1)))
+  for (const { words, at } of sentencesIn(text)) {
+    if (OF_A_MEMBER.test(words)) continue
     for (const { kind, signs } of due) {
-      const found =
-        signs.map((sign) => toldBy(sign, words, text)).find((match) => match !== undefined) ??
-        (kind === 'unknown-model' && upstream.length > 2 && words.includes(upstream)
-          ? (OF_ID.exec(words) ?? undefined)
-          : undefined)
-      if (found !== undefined) return { kind, told: { at: at + found.index, length: found[0].length } }
+      const sign = signs.find((one) => {
+        const match = toldBy(one, words, text)
+        return match !== undefined && (kind === 'unknown-model' || !isName(words, match.index, members))
+      })
+      const found = sign ? toldBy(sign, words, text) : kind === 'unknown-model' ? ofId(words, upstream) : undefined
+      if (found === undefined) continue
+      const mayLimit = sign !== undefined && 'mayLimit' in sign
+      return { kind, told: { at: at + found.index, length: found[0].length, mayLimit } }
     }
+  }
   return undefined
+}
+
+/** What is said of a member that is not known, whatever it is called. */
+const OF_A_MEMBER =
+  /\b(?:un(?:known|supported|recogni[sz]ed|expected)|extra) (?:(?:request|keyword|JSON) )?(?:parameter|argument|field|key|member|property|input)s?\b/i
+
+/** Whether what stands there is a member's name, as a path or as the one that the error tells as such. */
+const isName = (words: string, at: number, members: ReadonlySet<string | undefined>): boolean => {
+  const [name = ''] = /^[\w-]*(?:\.[\w-]+)*/.exec(words.slice(at)) ?? []
+  return name.includes('.') || /\w[.\]]$/.test(words.slice(0, at)) || members.has(name)
+}
+
+const ofId = (words: string, upstream: string): RegExpExecArray | undefined => {
+  const at = upstream.length > 2 ? words.indexOf(upstream) : -1
+  return at === -1 ? undefined : (OF_ID.exec(words) ?? GIVEN.exec(words.slice(0, at)) ?? undefined)
 }
 
 const toldBy = (sign: Sign, words: string, text = words): RegExpExecArray | undefined => {

@@ -14,6 +14,7 @@ import { aroundIn, type Found, type Name, saidIn } from './names.ts'
 import { holdsPicture, isInPicture, showsPicture } from './oddities.ts'
 import { isSightless, picturesIn } from './pictures.ts'
 import { isQuotedFrom, promptIn } from './quoted.ts'
+import { plainerIn } from './settings.ts'
 import { CAPS, isHeld, WISHES, type Wish } from './wishes.ts'
 
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
@@ -51,7 +52,10 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const pictures = isSure && !isOfPicture ? undefined : picturesIn(sent, error)
   // A server that takes none lists the types that it takes.
   const isOfType = isOfPicture && place.at(-1) === 'type'
-  return pictures ?? (isOfType ? { pictures: 'none' } : told)
+  if (pictures !== undefined || isOfType) return pictures ?? { pictures: 'none' }
+  // Of the conversation as a whole nothing is told that could be left out.
+  const isWhole = told.remedy === undefined && named?.length === 1 && PROMPT.has(`${named[0]}`)
+  return isWhole ? { ...told, ...plainerIn(wire, sent) } : told
 }
 
 /** Whatever else it names, but for settings of a stream: what is not to be had in a stream is so without one, and the other way round. `named`: what it is. */

@@ -5,7 +5,7 @@ import type { Remedy } from '../../errors.ts'
 import { asObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type Place, placesOf, shownPath, valueAt } from './member-path.ts'
-import { disordersIn } from './oddities.ts'
+import { blankIn, cutCallIn, disordersIn, repeatedIdIn } from './oddities.ts'
 import { isHeld, isHint, WISHES, type Wish } from './wishes.ts'
 
 /** `named`: what is left out. `place`: the first of it that its client may have written; `advice` says what else it may be. */
@@ -49,10 +49,17 @@ export const settingsIn = (wire: ChatWire, sent: JsonObject, ofSettings: boolean
 
 /** How a conversation is put more plainly next, where it is none of the settings. */
 export const plainerIn = (wire: ChatWire, sent: JsonObject): { remedy?: Remedy } => {
-  if (wire !== 'chat-completions') return {}
-  const isEmpty = placesOf(sent, 'messages.*.content').some((place) => valueAt(sent, place) === null)
-  if (isEmpty) return { remedy: 'no-null-content' }
-  return disordersIn(wire, sent).has('system') ? { remedy: 'no-mid-system' } : {}
+  const disorders = disordersIn(wire, sent)
+  if (wire === 'chat-completions') {
+    const isEmpty = placesOf(sent, 'messages.*.content').some((place) => valueAt(sent, place) === null)
+    if (isEmpty) return { remedy: 'no-null-content' }
+    if (disorders.has('system')) return { remedy: 'no-mid-system' }
+  }
+  const isOdd =
+    disorders.has('stray') ||
+    disorders.has('open') ||
+    [blankIn, cutCallIn, repeatedIdIn].some((find) => find(wire, sent))
+  return isOdd ? { remedy: 'anew' } : {}
 }
 
 const isPlain = ({ remedy, form }: Wish): boolean => remedy === undefined && form !== true

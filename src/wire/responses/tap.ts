@@ -5,7 +5,7 @@ import { asList, filledText, isObject, type JsonObject, parseObject } from '../.
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { isToldError, malformedAnswer, openNotes, saysMore, textOf } from '../pass.ts'
+import { isToldError, malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { isCompaction, withoutCompaction } from './compaction.ts'
 import { cutEdits } from './cut.ts'
@@ -77,7 +77,7 @@ export const tap = (options: TapOptions): Tap => {
     // The end marker of another wire, at which SDKs stop reading: not passed on.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const named = typeof data.type === 'string' ? data.type : frame.event
-    if (named === undefined) return noted.failed(malformedAnswer())
+    if (named === undefined) return noted.failed(noAnswer(data, decodeError))
     const event = named === ENDED ? endOf(data) : named
     if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (event === 'response.created') {

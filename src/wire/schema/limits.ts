@@ -10,6 +10,7 @@ import { withNotes } from './object.ts'
 const LIMITS = new Set([
   ...['pattern', 'format', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
   ...['minContains', 'maxContains', 'minProperties', 'maxProperties', 'patternProperties', 'propertyNames'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   ...['multipleOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
 ])
 

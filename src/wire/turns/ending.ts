@@ -13,7 +13,7 @@ const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii|error_toxic)/i
 /** Of answers that failed at the server. Relays put `stop` in their place, and these beside it. */
 const FAILED =
-  /(?:^|_)(?:error|fail(?:ed|ure)?|abort(?:ed)?|cancel(?:l?ed)?|time_?out|interrupted|overloaded|unavailable)$|^insufficient_system_resource$|malformed_function_call/i
+  /(?:^|_)(?:error|fail(?:ed|ure)?|abort(?:ed)?|cancel(?:l?ed)?|time_?out|interrupted|overloaded|unavailable)$|^insufficient_system_resource$|(?:malformed|unexpected)_(?:function|tool)_call/i
 
 export const isCut = (reason: Json | undefined): boolean => CUT.test(wordOf(reason))
 export const isFiltered = (reason: Json | undefined): boolean => FILTERED.test(wordOf(reason))

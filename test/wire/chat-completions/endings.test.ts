@@ -52,6 +52,18 @@ describe('a stream that fails', () => {
       'context_length_exceeded',
     ],
     [
+      'a call that its server did not expect',
+      [chunk({ delta: { content: 'a' }, finish_reason: 'UNEXPECTED_TOOL_CALL' }), DONE],
+      'upstream_error',
+    ],
+    ['a number of its own', [delta({ content: 'a' }), { data: '{"code":50501,"message":"secret"}' }], 'upstream_error'],
+    ['a list of faults', [{ data: '{"success":false,"errors":[{"code":3040,"message":"secret"}]}' }], 'upstream_error'],
+    [
+      'a policy of any name',
+      [delta({ content: 'a' }), { data: '{"error":{"message":"secret","code":"health_policy_violation"}}' }],
+      'content_policy_violation',
+    ],
+    [
       'a bad outcome',
       [{ data: '{"choices":null,"input_sensitive":true,"base_resp":{"status_code":1026,"status_msg":"secret"}}' }],
       'content_policy_violation',

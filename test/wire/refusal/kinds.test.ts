@@ -7,8 +7,8 @@ import { codesIn, kindIn } from '../../../src/wire/refusal/kinds.ts'
 import { saidIn } from '../../../src/wire/refusal/names.ts'
 
 const kindOf = (status: number, body: JsonObject, upstream = 'acme-7b'): string | undefined => {
-  const { text } = saidIn(body)
-  return kindIn(status, { text, codes: codesIn(body) }, upstream)?.kind
+  const { text, names } = saidIn(body)
+  return kindIn(status, { text, names, codes: codesIn(body) }, upstream)?.kind
 }
 const said = (message: string, more: JsonObject = {}): JsonObject => ({ error: { message, ...more } })
 
@@ -71,6 +71,23 @@ describe('a refusal is of its kind', () => {
     [400, said('messages: the monthly report exceeds the limit of 20 characters'), undefined],
     [400, said("field 'weekly plan' exceeds the 64 characters limit"), undefined],
     [400, said("The limit is exceeded by the schedule 'daily'."), undefined],
+    [400, said('The 5-hour usage limit was reached.'), 'overloaded'],
+    [429, said('The 5-hour usage limit was reached.'), undefined],
+    [429, said('The usage limit was reached, it will reset on Monday.'), undefined],
+    [403, said('The membership has lapsed.'), 'out-of-money'],
+    [403, said('This workspace is suspended.'), undefined],
+    [403, said('The account is restricted.'), 'out-of-money'],
+    [403, said('The account is restricted to what its owner allows.'), undefined],
+    [400, said('The model output was not found to be JSON.'), undefined],
+    [400, said("unknown field 'guardrails', validation failed"), undefined],
+    [400, said('safety.guardrails: validation failed'), undefined],
+    [400, said('guardrails: validation failed', { param: 'guardrails' }), undefined],
+    [400, said('Blocked by guardrails.', { param: 'messages' }), 'content-policy'],
+    [400, said('The file balance.csv is over what is allowed'), undefined],
+    [404, said('Not activated: the model of that name.'), undefined],
+    [404, said('You have not activated this model.'), 'unknown-model'],
+    [400, said('Known are a and b, but got acme-7b.'), 'unknown-model'],
+    [400, said('acme-7b got a temperature of 3, above 2.'), undefined],
   ])('%d %j: %p', (status, body, kind) => {
     expect(kindOf(status, body)).toBe(kind as never)
   })

@@ -1,0 +1,116 @@
+// Refusals in words that those of an account share with those of a request: a limit may be one of money, of a time, or of what
+// may be asked for, and a word about a policy may be a member's name.
+
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { Due, Row, Way } from './refusal-words.ts'
+import type { Asked } from './refusal-words-asked.ts'
+
+const CHAT = 'chat-completions'
+const M2C: Way = [CHAT, 'messages']
+const R2C: Way = [CHAT, 'responses']
+
+const openai = (message: string, code: string | null = null, param: string | null = null): JsonObject => ({
+  error: { message, type: 'invalid_request_error', param, code },
+})
+const anthropic = (message: string, type = 'invalid_request_error'): JsonObject => ({
+  type: 'error',
+  error: { type, message },
+})
+const coded = (code: string, message: string): JsonObject => ({ error: { code, message } })
+const minimax = (message: string): JsonObject => ({
+  ...{ type: 'error', request_id: '06' },
+  error: { type: 'bad_request_error', message, http_code: '400' },
+})
+
+const BLIND = 'says Could not process image: This model takes none'
+
+/** What is sent decides whether a limit is one of the request. */
+const LIMITED: Row[] = (
+  [
+    ['picture', 'usage limits: max 100 images', BLIND],
+    ['picture', 'Your request exceeds the usage limits: at most 100 images may be sent.', BLIND],
+    ['picture', 'free tier: text only', BLIND],
+    ['tools', 'Tools are not available: the free tier allows text only.', 'told tools'],
+    ['tools', 'This organization is restricted to requests without tools.', 'told tools'],
+    ['temperature', 'The free tier only supports temperature 1.', 'without temperature'],
+    ['cap', 'Your account is restricted to 16384 max_tokens.', 'told max_tokens'],
+    ['plain', 'This account is restricted.', 'no money'],
+    ['plain', 'You have used up the free tier.', 'no money'],
+    ['tools', 'Your usage limit is exceeded.', 'no money'],
+  ] as const
+).map(([asked, words, due]: readonly [Asked, string, Due]) => ['a seller', M2C, asked, 400, openai(words), due])
+
+const ACCOUNTS: Row[] = [
+  ['Anthropic', 'messages', 'plain', 400, anthropic("You're out of extra usage. Add more and keep going."), 'no money'],
+  [
+    ...(['Anthropic', 'messages', 'plain', 400] as const),
+    anthropic('Third-party apps now draw from your extra usage, not your plan limits. Add more and keep going.'),
+    'no money',
+  ],
+  [
+    ...(['Z.ai', M2C, 'plain', 429] as const),
+    coded('1309', 'Your Coding Plan package has expired. You can resume using it after renewing your subscription.'),
+    'no money',
+  ],
+  [
+    ...(['Z.ai', M2C, 'plain', 429] as const),
+    coded('1308', 'Usage limit reached for 5 hour. Your limit will reset at 2027-01-12 20:42:22'),
+    'busy 5',
+  ],
+  [
+    ...(['MiniMax', ['messages', CHAT], 'plain', 429] as const),
+    anthropic('usage limit exceeded, 5-hour usage limit reached for Token Plan Starter (2056)', 'rate_limit_error'),
+    'busy 5',
+  ],
+  [
+    ...(['Gemini', M2C, 'plain', 403] as const),
+    [{ error: { code: 403, message: 'This API method requires billing to be enabled.', status: 'PERMISSION_DENIED' } }],
+    'no money',
+  ],
+  [
+    ...(['Ollama', M2C, 'plain', 403] as const),
+    openai('this model requires a subscription, upgrade for access: https://ollama.example/upgrade'),
+    'no money',
+  ],
+  [
+    ...(['Ark', M2C, 'plain', 404] as const),
+    coded('ModelNotOpen', 'Your account 21 has not activated the model m. Please activate the model service.'),
+    'unknown model',
+  ],
+  ['GitHub Models', M2C, 'plain', 404, coded('unavailable_model', 'Unavailable model: o1'), 'unknown model'],
+  ['Cohere', M2C, 'plain', 404, { message: "model 'm' was removed on September 15, 2025." }, 'unknown model'],
+  [
+    ...(['DeepSeek', M2C, 'plain', 400] as const),
+    openai('The supported API model names are a-pro or a-flash, but you passed vendorB-5.5.'),
+    'unknown model',
+  ],
+  ['Cohere', CHAT, 'plain', 400, { message: "total tokens exceeds the model's maximum limit of 4096" }, 'too long'],
+  ['Cloudflare', M2C, 'plain', 400, { message: 'AiError: Capacity temporarily exceeded, please try again.' }, 'busy 5'],
+]
+
+/** A word about a policy, or money, that is a member's name. */
+const NAMES: Row[] = [
+  openai('Failed to deserialize: unknown field `moderation`, validation failed'),
+  openai('Unknown parameter guardrails: the request was rejected'),
+  openai("moderation: Input should be 'auto' or 'low', validation failed", null, 'moderation'),
+  openai('input.flagged: Extra inputs are not permitted'),
+  openai("metadata.billing: must be a string, 'limit' exceeded"),
+  openai('The attachment invoice.pdf is over the size of a page'),
+].map((error) => ['a checker', M2C, 'plain', 400, error, 'refused for good'])
+
+/** What is odd about a conversation is mended where a refusal names nothing, the conversation, or whose turn it is. */
+const ODD: Row[] = [
+  [
+    ...(['Moonshot', CHAT, 'empty reply', 400] as const),
+    openai("Invalid request: the message at position 1 with role 'assistant' must not be empty"),
+    'answered',
+  ],
+  ['Moonshot', CHAT, 'empty reply', 400, openai('Invalid request: tokenization failed'), 'answered'],
+  ['Z.ai', CHAT, 'empty reply', 400, coded('1213', 'The prompt parameter was not received normally.'), 'answered'],
+  ['Z.ai', M2C, 'system within', 400, coded('1214', 'messages 参数非法。请检查文档。'), 'answered'],
+  ['Z.ai', M2C, 'thinks', 400, coded('1210', 'Invalid API parameter, please check the documentation.'), 'answered'],
+  ['MiniMax', M2C, 'system within', 400, minimax('invalid params, invalid chat setting (2013)'), 'answered'],
+  ['MiniMax', R2C, 'tool of no arguments', 400, minimax('invalid params, function parameters is empty'), 'answered'],
+]
+
+export const SHARED: readonly Row[] = [...LIMITED, ...ACCOUNTS, ...NAMES, ...ODD]
