@@ -106,6 +106,8 @@ export type ChatRequest = {
   turns: Turn[]
   tools: Tool[]
   toolChoice?: ToolChoice
+  /** Of `none` where the gateway itself wants it, and says so in words, too: the client's, for a cache that goes by the choice. */
+  cachedChoice?: { choice?: ToolChoice }
   parallelTools?: boolean
   maxOutput?: number
   stop?: string[]

@@ -209,7 +209,7 @@ const encodeToolChoice = (
   jsonTool: string | undefined,
 ): JsonObject | undefined => {
   const parallel = request.parallelTools === undefined ? {} : { disable_parallel_tool_use: !request.parallelTools }
-  const choice = request.toolChoice
+  const { cachedChoice: { choice } = { choice: request.toolChoice } } = request
   if (jsonTool !== undefined) {
     const alone = tools.length === 1 || choice?.type === 'none'
     // An answer and a call at once would be neither.

@@ -15,7 +15,7 @@ const INSTRUCTION =
   'This conversation has grown too long and will go on from a summary alone. Write that summary now, for whoever takes ' +
   'over the work: what the user wants and has said must or must not be done, what has been done and found out so far ' +
   '(name files, commands, identifiers and results exactly), what was decided and why, and what remains to be done next. ' +
-  'Answer with the summary only and call no tools.'
+  'Call no tools: a call ends this without a summary. Answer with the summary only, as text.'
 
 const TAG = `${SEAL_PREFIX}compaction.`
 

@@ -123,7 +123,11 @@ export function* decodeInSteps(body: JsonObject): Steps<ChatRequest> {
   }
   const choice = decodeToolChoice(body.tool_choice, opaque, own, tools)
   listChosen(choice, tools)
-  set('toolChoice', asksCompaction(body) && request.tools.length > 0 ? { type: 'none' } : choice)
+  if (asksCompaction(body) && request.tools.length > 0) {
+    request.toolChoice = { type: 'none' }
+    if (choice === undefined) request.cachedChoice = {}
+    else if (choice.type === 'auto') request.cachedChoice = { choice }
+  } else set('toolChoice', choice)
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
   set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))
   Object.assign(request, decodeText(optionalObject(body.text, 'text') ?? {}, opaque))

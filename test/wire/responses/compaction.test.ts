@@ -13,6 +13,7 @@ import { messages } from '../../../src/wire/messages/index.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { chatResponse } from '../../support/arbitrary/answer.ts'
 import { encodeAll, framesOf } from '../../support/frames.ts'
+import { expectPrefixes, promptOf } from '../../support/prompt.ts'
 
 const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }]
 const said = { type: 'message', role: 'user', content: 'Rename the file.' }
@@ -32,14 +33,36 @@ describe('the request', () => {
   test.each([
     ['messages', messages],
     ['chat-completions', chatCompletions],
-  ])('asks a provider of %s for a summary, with the tools listed but none allowed', (_, wire) => {
+  ])('asks a provider of %s for a summary, with the tools listed', (_, wire) => {
     const { body } = wire.encodeRequest(responses.decodeRequest(asking), TARGET)
     const last = (body.messages as JsonObject[]).at(-1)
     expect(last?.role).toBe('user')
     expect(JSON.stringify(last)).toContain('Write that summary now')
+    expect(JSON.stringify(last)).toContain('Call no tools')
     expect(body.tools).toHaveLength(1)
-    expect(JSON.stringify(body.tool_choice)).toContain('none')
   })
+
+  test('allows none of them on chat-completions', () => {
+    expect(chatCompletions.encodeRequest(responses.decodeRequest(asking), TARGET).body.tool_choice).toBe('none')
+  })
+
+  test.each([undefined, 'auto'])(
+    'begins with the request before it on messages, whose cache goes by the choice, too (tool_choice: %p)',
+    (tool_choice) => {
+      const prompts = [[said], [said, ...(asking.input as JsonObject[]).slice(1)]].map((input) =>
+        promptOf(messages.encodeRequest(responses.decodeRequest({ ...asking, tool_choice, input }), TARGET).body),
+      )
+      expectPrefixes(prompts)
+    },
+  )
+
+  test.each(['required', { type: 'function', name: 'shell' }])(
+    'forces no call on messages (tool_choice: %j)',
+    (choice) => {
+      const { body } = messages.encodeRequest(responses.decodeRequest({ ...asking, tool_choice: choice }), TARGET)
+      expect(body.tool_choice).toEqual({ type: 'none' })
+    },
+  )
 
   test('has no tool choice in a conversation without tools', () => {
     expect(responses.decodeRequest({ model: 'm', input: [said, { type: 'compaction_trigger' }] }).toolChoice).toBe(
