@@ -18,6 +18,7 @@ import {
 import { storeError } from '../store.ts'
 import { type Client, createClient, type Queries } from './client.ts'
 import { migrate } from './migrate.ts'
+import { goOnCounting } from './numbering.ts'
 import * as schema from './schema.ts'
 import { createSums } from './sums.ts'
 
@@ -136,17 +137,7 @@ const prepare = async (tx: Queries): Promise<void> => {
     `INSERT INTO versions (what, n) SELECT 'changes', 1 + greatest(0, (SELECT max(version) FROM keys),
        (SELECT max(version) FROM budgets)) ON CONFLICT (what) DO UPDATE SET n = greatest(versions.n, excluded.n)`,
   )
-  const ofSeries = ['exchanges', 'reservations', 'refusals']
-  await tx.query(
-    `SELECT setval('exchange_rows', 1 + greatest(0, ${ofSeries.map((name) => `(SELECT max(row) FROM ${name})`).join(', ')}), false)`,
-  )
-  for (const { name, order } of MOVED_TABLES) {
-    if (order.join() !== 'row' || ofSeries.includes(name)) continue
-    await tx.query(
-      `SELECT setval(pg_get_serial_sequence($1, 'row'), (SELECT 1 + coalesce(max(row), 0) FROM ${name}), false)`,
-      [name],
-    )
-  }
+  await goOnCounting(tx)
 }
 
 /**

@@ -18,6 +18,7 @@ import { createKeptAnswers } from './kept-answers.ts'
 import { createKeyRing } from './keys.ts'
 import { createMembers } from './members.ts'
 import { migrate, tryOut } from './migrate.ts'
+import { goOnCounting } from './numbering.ts'
 import { ormOf } from './orm.ts'
 import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
@@ -90,6 +91,7 @@ const storeOf = async (
     where,
     {
       async changed(after) {
+        if (after === 0) await goOnCounting(client)
         const take = await ring.reload(after)
         await ofBudgets.reload(after)
         take()

@@ -45,6 +45,28 @@ describe.skipIf(postgresMissing !== undefined)('alerts on several nodes', () => 
   })
 })
 
+describe.skipIf(postgresMissing !== undefined)('rows that were copied with their numbers', () => {
+  test.each(['starts', 'finds itself'])('are gone on above by a node that %s on them', async (how) => {
+    const url = await newDatabase()
+    const here = await nodeOn(url)
+    await here.keys.issue(validKey(), ACTOR)
+    await here.keys.issue(validKey(), ACTOR)
+    await here.client.query(`
+      INSERT INTO refusals (row, id, key_id, at, wire, path, status, error_code, failed, told)
+      VALUES (70, 'req_1', '', 1, 'messages', '/v1/messages', 401, 'invalid_api_key', '', '')`)
+    await here.client.query(`SELECT setval(pg_get_serial_sequence('audit', 'row'), 1, false)`)
+    await here.client.query(`INSERT INTO life (name) VALUES ('one') ON CONFLICT (one) DO UPDATE SET name = 'one'`)
+    await here.refresh()
+    await here.client.query(`UPDATE life SET name = 'another'`)
+    const node = how === 'starts' ? await nodeOn(url) : here
+    if (how !== 'starts') await node.refresh()
+    await node.keys.issue(validKey(), ACTOR)
+    expect(await node.client.query(`SELECT max(row) AS audited, nextval('exchange_rows') AS next FROM audit`)).toEqual([
+      { audited: 3, next: 71 },
+    ])
+  })
+})
+
 describe.skipIf(postgresMissing !== undefined)('keys on several nodes', () => {
   test('a key is good everywhere as soon as it is issued anywhere, and known from then on', async () => {
     const [here, there] = await twoNodes()
