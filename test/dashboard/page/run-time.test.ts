@@ -10,7 +10,7 @@ const standIn = async (page: Page, vendors: RealVendors): Promise<void> => {
   await page.route('**/admin/api/accounts{,/try}', async (route) => {
     if (route.request().method() !== 'POST') return route.fallback()
     const asked = route.request().postDataJSON() as { preset: string }
-    const base_url = asked.preset === 'anthropic' ? vendors.a : vendors.b
+    const base_url = (asked.preset === 'anthropic' ? vendors.a : vendors.b).replace('127.0.0.1', 'localhost')
     return route.continue({ postData: JSON.stringify({ base_url, ...asked }) })
   })
 }
@@ -32,7 +32,10 @@ describePage(
           await page.getByLabel('Vendor key').fill('sk-proj-of-another-place')
           expect(await page.getByLabel('Vendor', { exact: true }).inputValue()).toBe('openai')
           await page.getByRole('button', { name: 'Test and add' }).click()
-          await page.getByRole('alert').getByText('refuses the credential').waitFor()
+          await page
+            .getByRole('alert')
+            .getByText(/localhost:\d+ refuses the credential/)
+            .waitFor()
           await page.getByText('Nothing is kept yet.').waitFor()
           expect(await faults(page)).toEqual([])
           await page.getByLabel('Vendor key').fill(` ${VENDOR_KEYS.b}\n`)

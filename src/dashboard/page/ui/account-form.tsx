@@ -117,5 +117,6 @@ export const AccountForm = ({
 /** A server of one's own, which may be anywhere. */
 const isLocal = (preset: Preset | undefined): boolean => preset?.base_url?.startsWith('http://127.0.0.1') === true
 
-/** A finding stands behind its account elsewhere; here it stands alone. */
-const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+/** A finding stands behind its account elsewhere; here it stands alone. A host keeps its letters. */
+const sentence = (words: string): string =>
+  `${/^\S+[.:]/.test(words) ? words : words.charAt(0).toUpperCase() + words.slice(1)}.`
