@@ -1,18 +1,13 @@
 // LiteLLM proxy.
 
+import { OWN_ON_ALL_WIRES } from '../own-server.ts'
 import type { Preset } from '../preset.ts'
 
 export const litellm: Preset = {
+  ...OWN_ON_ALL_WIRES,
   name: 'litellm',
   title: 'LiteLLM proxy',
-  wires: ['chat-completions', 'responses', 'messages'],
-  auth: 'bearer',
   baseUrl: 'http://127.0.0.1:4000/v1',
-  env: { credential: [] },
-  open: true,
-  versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
-  listsModels: true,
-  models: [],
   facts: [
     { of: 'URL', how: 'documented', on: '2026-11-27', source: 'docs.litellm.ai' },
     { of: 'wires', how: 'driven', on: '2026-11-27', source: 'LiteLLM proxy 1.108.7' },
