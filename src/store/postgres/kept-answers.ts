@@ -1,15 +1,16 @@
 // Kept answers in PostgreSQL: each is written by one statement, which locks the answer it goes on from, its conversation and then
 // the totals, in one order on every node; of what was waited for the row as it is by then counts. What is forgotten is found no more at once, and removed in small steps with later writes.
 
+import { ANSWER_BYTES, type AnswerStore, type Bounds, type NewAnswer, type Piece } from '../../ledger/kept-answers.ts'
 import {
-  ANSWER_BYTES,
-  type AnswerStore,
-  type Bounds,
-  type KeptAnswer,
-  type NewAnswer,
-  type Piece,
-} from '../../ledger/kept-answers.ts'
-import { DAY_MS } from '../../lib/spans.ts'
+  ABANDONED_MS,
+  type AnswerRow,
+  FORGOTTEN_AT_ONCE,
+  type FoundAnswer,
+  foundIn,
+  NOTED_MS,
+  SWEPT,
+} from '../rows/kept-answers.ts'
 import type { Client } from './client.ts'
 
 /** What is kept survives a crash of this program at once, and one of PostgreSQL a moment later. */
@@ -153,28 +154,10 @@ const REVOKED = `
 const FULL = `SELECT key_id AS "keyId" FROM kept_totals WHERE key_id <> '' AND bytes > $1 LIMIT 1`
 const TOTALS = 'SELECT key_id AS "keyId", bytes FROM kept_totals WHERE key_id = ANY($1::text[])'
 
-type Row = {
-  row: number
-  id: string
-  previous: string | null
-  place: string | null
-  tokens: number | null
-  conversation: number
-  usedAt: number
-}
-type Found = KeptAnswer & Pick<Row, 'conversation' | 'usedAt'>
 type Total = { keyId: string; bytes: number }
 
-/** Conversations forgotten by one write: where bounds are set lower, later writes and rounds do the rest. */
-const FORGOTTEN_AT_ONCE = 16
-/** A conversation that is used all the time is noted so seldom. */
-const NOTED_MS = 10_000
-/** Beside the pieces that it adds, a write owes the removal of so many of what was forgotten: that never piles up. */
-const OWED = 4
 /** Debts are paid together. */
 const PAID_AT = 32
-/** A large answer that has been written for longer never will be whole. */
-const ABANDONED_MS = DAY_MS
 
 /** `clock`: milliseconds since the epoch, by the database. */
 export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () => number): AnswerStore => {
@@ -228,7 +211,7 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
     const totals = await rows(KEEP, [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told])
     if (totals.length === 0) return false
     await bound(keyId, totals, bounds)
-    await owe(pieces.length + OWED)
+    await owe(pieces.length + SWEPT)
     return true
   }
 
@@ -246,14 +229,14 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
       const tokens = places.map((place) => place.tokens ?? null)
       let totals: readonly Total[] = await rows(PLACE, [keys, ...told, tokens, clock(), ANSWER_BYTES])
       for (const keyId of new Set(keys)) totals = await bound(keyId, totals, bounds)
-      await owe(places.length * OWED)
+      await owe(places.length * SWEPT)
     },
-    find: async (keyId, id) => foundIn((await query<Row>(BY_ID, [keyId, id]))[0]),
-    withItem: async (keyId, itemId) => foundIn((await query<Row>(BY_ITEM, [keyId, itemId]))[0]),
+    find: async (keyId, id) => foundIn((await query<AnswerRow>(BY_ID, [keyId, id]))[0]),
+    withItem: async (keyId, itemId) => foundIn((await query<AnswerRow>(BY_ITEM, [keyId, itemId]))[0]),
     read: async (row, part, from, most) =>
       (await query<{ text: string }>(READ, [row, part, from, most])).map(({ text }) => text),
     async use(answer) {
-      const { conversation, usedAt } = answer as Found
+      const { conversation, usedAt } = answer as FoundAnswer
       const now = clock()
       if (now - usedAt >= NOTED_MS) await query(USED, [conversation, now])
     },
@@ -275,11 +258,3 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
     },
   }
 }
-
-const foundIn = (row: Row | undefined): Found | undefined =>
-  row && {
-    ...row,
-    previous: row.previous ?? undefined,
-    place: row.place ?? undefined,
-    tokens: row.tokens ?? undefined,
-  }

@@ -5,12 +5,19 @@ import {
   ANSWER_BYTES,
   type AnswerStore,
   type Bounds,
-  type KeptAnswer,
   type Part,
   type Piece,
   type Written,
 } from '../../ledger/kept-answers.ts'
-import { DAY_MS } from '../../lib/spans.ts'
+import {
+  ABANDONED_MS,
+  type AnswerRow,
+  FORGOTTEN_AT_ONCE,
+  type FoundAnswer,
+  foundIn,
+  NOTED_MS,
+  SWEPT,
+} from '../rows/kept-answers.ts'
 import type { AtOnce } from './patient.ts'
 
 const FOUND = `
@@ -30,26 +37,7 @@ const ADD_TOTAL = `
   INSERT INTO kept_totals (key_id, bytes) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET bytes = bytes + excluded.bytes`
 const OLDEST = 'SELECT row, key_id AS keyId, bytes FROM kept_conversations'
 
-type Row = {
-  row: number
-  id: string
-  previous: string | null
-  place: string | null
-  tokens: number | null
-  conversation: number
-  usedAt: number
-}
-type Found = KeptAnswer & Pick<Row, 'conversation' | 'usedAt'>
 type Conversation = { row: number; keyId: string; bytes: number }
-
-/** Conversations forgotten by one write: where bounds are set lower, later writes and rounds do the rest. */
-const FORGOTTEN_AT_ONCE = 16
-/** A conversation that is used all the time is noted so seldom. */
-const NOTED_MS = 10_000
-/** Beside the pieces that it adds, a write removes so many of what was forgotten: that never piles up. */
-const SWEPT = 4
-/** A large answer that has been written for longer never will be whole. */
-const ABANDONED_MS = DAY_MS
 
 /** `write` runs a transaction; `wrote` is told of how many records. */
 export const createKeptAnswers = (
@@ -58,10 +46,10 @@ export const createKeptAnswers = (
   clock: () => number,
   wrote: (records: number) => void,
 ): AtOnce<AnswerStore> => {
-  const byId = db.query<Row, [string, string]>(
+  const byId = db.query<AnswerRow, [string, string]>(
     `${FOUND} WHERE a.id = ? AND a.key_id = ? AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`,
   )
-  const byItem = db.query<Row, [string, string]>(
+  const byItem = db.query<AnswerRow, [string, string]>(
     `${FOUND} JOIN kept_items i ON i.answer = a.row
      WHERE i.id = ? AND i.key_id = ? AND a.id IS NOT NULL AND c.key_id IS NOT NULL`,
   )
@@ -221,7 +209,7 @@ export const createKeptAnswers = (
     withItem: (keyId, itemId) => foundIn(byItem.get(itemId, keyId)),
     read: (row, part, from, most) => read.all(row, part, from, most).map(({ text }) => text),
     use: (answer) => {
-      const { conversation, usedAt } = answer as Found
+      const { conversation, usedAt } = answer as FoundAnswer
       const now = clock()
       if (now - usedAt >= NOTED_MS) write(() => used.run(0, now, conversation))
     },
@@ -249,16 +237,6 @@ export const createKeptAnswers = (
 
 /** About so many records as the log counts them. */
 const recordsIn = (bytes: number): number => Math.ceil(bytes / 1024) + 4
-
-const foundIn = (row: Row | null): Found | undefined =>
-  row === null
-    ? undefined
-    : {
-        ...row,
-        previous: row.previous ?? undefined,
-        place: row.place ?? undefined,
-        tokens: row.tokens ?? undefined,
-      }
 
 const rowOf = (made: { row: number } | null): number => {
   if (made === null) throw new Error('the database returned no row')
