@@ -1,21 +1,9 @@
 // Attempts of all nodes together, counted by name within a sliding window. Names are kept as hashes: people type anything.
 
 import { hashSecret } from '../../keys/secret.ts'
+import type { AttemptStore } from '../../members/attempts.ts'
 import { READ_COMMITTED } from './change.ts'
 import type { Client } from './client.ts'
-
-/** One limit an attempt counts against. */
-export type AttemptLimit = { name: string; most: number; windowMs: number }
-
-/** `taken`: what gives it back. `waitMs`: until the first that is full has room again; nothing was counted then. */
-type AttemptTaken = { taken: number[] } | { waitMs: number }
-
-export type AttemptStore = {
-  /** Counts an attempt against all of the limits, or none. Exact over all nodes, and side by side. */
-  take(limits: readonly AttemptLimit[]): Promise<AttemptTaken>
-  /** Takes it back: it was no guess. */
-  giveBack(taken: readonly number[]): Promise<void>
-}
 
 /** Who counts against a name waits for who does so already; in one order on every node. */
 const LOCK = `

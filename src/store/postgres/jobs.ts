@@ -1,13 +1,7 @@
 // What one node does for all of them, such as renewing and pruning: a lease for each, which ends by itself when its holder does.
 
+import type { Jobs } from '../together.ts'
 import type { Client } from './client.ts'
-
-export type Jobs = {
-  /** Whether the node has the job, from now on for so long: its own again, or nobody's. By the database's clock. */
-  take(name: string, node: string, leaseMs: number): Promise<boolean>
-  /** The node has it no more, and another need not wait. */
-  leave(name: string, node: string): Promise<void>
-}
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const TAKE = `

@@ -2,10 +2,10 @@
 
 import { type Calendar, UTC } from '../../lib/calendar.ts'
 import { hostsOf, postgresUrls } from '../../lib/postgres-url.ts'
-import type { SetupLinks } from '../../members/setup-links.ts'
 import type { Store } from '../store.ts'
+import type { Together } from '../together.ts'
 import { createAlertStore } from './alerts.ts'
-import { type AttemptStore, createAttemptStore } from './attempts.ts'
+import { createAttemptStore } from './attempts.ts'
 import { createBackground } from './background.ts'
 import { createBudgetRing } from './budgets.ts'
 import { createChanges } from './change.ts'
@@ -13,7 +13,7 @@ import { type Client, createClient } from './client.ts'
 import { createEntries } from './entries.ts'
 import { createFactors } from './factors.ts'
 import { createInsight } from './insight.ts'
-import { createJobs, type Jobs } from './jobs.ts'
+import { createJobs } from './jobs.ts'
 import { createKeptAnswers } from './kept-answers.ts'
 import { createKeyRing } from './keys.ts'
 import { createMembers } from './members.ts'
@@ -33,16 +33,7 @@ import { createVersions } from './versions.ts'
 /** `clock`: in place of the database's, for tests; milliseconds since the epoch. `calendar`: whose days sums are kept by. */
 type PostgresOptions = { clock?: (() => number) | undefined; calendar?: Calendar }
 
-export type PostgresStore = Store & {
-  client: Client
-  jobs: Jobs
-  attempts: AttemptStore
-  setupLinks: SetupLinks
-  /** Milliseconds since the epoch, as the database has it: whatever decides anything goes by that. */
-  clock(): number
-  /** Reads what other nodes have changed, and how much of keys and budgets is used by now. */
-  catchUp(): Promise<void>
-}
+export type PostgresStore = Store & Omit<Together, 'limitsAway'> & { client: Client }
 
 /** Throws a StoreError for a database that cannot be reached or used, which is left as it was. */
 export const openPostgres = async (url: string, options: PostgresOptions = {}): Promise<PostgresStore> => {
