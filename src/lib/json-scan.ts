@@ -148,3 +148,9 @@ export const findPath = (text: string, path: readonly (string | 0)[]): Span | un
   }
   return found
 }
+
+/** The member of that name where it is written once. */
+export const onlySlot = ({ slots }: Container, name: string): Slot | undefined => {
+  const [slot, other] = slots.filter(({ key }) => key === name)
+  return other === undefined ? slot : undefined
+}

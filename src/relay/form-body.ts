@@ -8,7 +8,8 @@ import type { Edit } from '../lib/json-splice.ts'
 import { editMultipart, type Form, MultipartFault, type Part, type PartEdit, readMultipart } from '../lib/multipart.ts'
 import { DECISIVE } from '../wire/decisive.ts'
 import type { FormFile } from '../wire/form.ts'
-import { bodyText, type ClientBody } from './client-body.ts'
+import { bodyText } from './body-json.ts'
+import type { ClientBody } from './client-body.ts'
 import { IMAGE_TOKENS, tokensIn } from './estimate.ts'
 
 /** How much of a file is looked at: enough for the header of a sound. */

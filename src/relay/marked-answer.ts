@@ -9,7 +9,7 @@ import { type Marked, markLong } from '../lib/json-marked.ts'
 import type { Steps } from '../lib/steps.ts'
 import { isPicture, requireReadableAnswer } from './answer-bounds.ts'
 import type { Received } from './answer-text.ts'
-import { unmarking } from './client-body.ts'
+import { unmarking } from './marked-body.ts'
 
 type MarkedAnswer = { readonly body: JsonObject; readonly text: string } & Pick<Marked, 'written'>
 

@@ -17,7 +17,8 @@ import {
   toolsBrought,
   toolsListed,
 } from '../wire/tools/within.ts'
-import { type ClientBody, tooDeep } from './client-body.ts'
+import { tooDeep } from './body-json.ts'
+import type { ClientBody } from './client-body.ts'
 import type { ClientRequest, Within } from './exchange.ts'
 import type { Target } from './target.ts'
 

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { CACHED_MS, conversationOf, createAffinity, placesFor } from '../../src/relay/affinity.ts'
-import { openBody, openText } from '../../src/relay/client-body.ts'
+import { openText } from '../../src/relay/client-body.ts'
+import { openBody } from '../support/open-body.ts'
 
 const of = (body: object, headers: Record<string, string> = {}, wire: ChatWire = 'responses') =>
   conversationOf('key_1', wire, new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
@@ -66,7 +67,7 @@ test.each<[ChatWire, string]>([
   expect(of({ system: 'Be long.', ...later }, {}, wire)?.id).not.toBe(opened?.id)
 })
 
-test('an opening has the same id in a large body, of which only that is read, as in one that is parsed whole', () => {
+test('an opening has the same id in a large body, of which only that is read, as in one that is parsed whole', async () => {
   const long = 'word '.repeat(20_000)
   const words = fc.oneof(fc.string(), fc.constantFrom('x'.repeat(100), `\n${'y'.repeat(700)}`, long, 'assistant'))
   const turn = fc.record(
@@ -82,23 +83,27 @@ test('an opening has the same id in a large body, of which only that is read, as
     { system: fc.oneof(words, fc.constant(null), fc.array(words)), instructions: words, messages: turns, input: turns },
     { requiredKeys: [] },
   )
-  fc.assert(
-    fc.property(body, fc.constantFrom<ChatWire>('messages', 'responses', 'chat-completions'), (given, wire) => {
-      const text = JSON.stringify({ ...given, end: long })
-      const [large, whole] = [openBody(new TextEncoder().encode(text)), openText(text)].map((client) =>
-        conversationOf('key_1', wire, new Headers(), client),
-      )
-      expect(large).toEqual(whole)
-    }),
+  await fc.assert(
+    fc.asyncProperty(
+      body,
+      fc.constantFrom<ChatWire>('messages', 'responses', 'chat-completions'),
+      async (given, wire) => {
+        const text = JSON.stringify({ ...given, end: long })
+        const [large, whole] = [await openBody(new TextEncoder().encode(text)), openText(text)].map((client) =>
+          conversationOf('key_1', wire, new Headers(), client),
+        )
+        expect(large).toEqual(whole)
+      },
+    ),
   )
 })
 
-test('a large body is not parsed whole to name its conversation', () => {
+test('a large body is not parsed whole to name its conversation', async () => {
   const input = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: 'x'.repeat(50_000) },
   ]
-  const client = openBody(new TextEncoder().encode(JSON.stringify({ model: 'm', input })))
+  const client = await openBody(new TextEncoder().encode(JSON.stringify({ model: 'm', input })))
   const whole = () => {
     throw new Error('It was parsed whole.')
   }

@@ -7,8 +7,10 @@ import type { Json } from '../../src/ir/json.ts'
 import type { Edit } from '../../src/lib/json-splice.ts'
 import { textOf } from '../../src/lib/pieces.ts'
 import { createTurns } from '../../src/lib/turns.ts'
-import { openBody, openInTurns, openText, withoutPrompt } from '../../src/relay/client-body.ts'
+import { openText, withoutPrompt } from '../../src/relay/client-body.ts'
+import { openInTurns } from '../../src/relay/large-body.ts'
 import { SEAL_PREFIX } from '../../src/wire/seal.ts'
+import { openBody } from '../support/open-body.ts'
 
 const utf8 = new TextEncoder()
 const asText = textOf
@@ -32,9 +34,9 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   value: fc.constantFrom('"ខ្មែរ"', '1', '{"a":[]}', undefined),
 })
 
-const codeOf = (read: () => unknown): string => {
+const codeOf = async (read: () => Promise<unknown>): Promise<string> => {
   try {
-    read()
+    await read()
     return 'valid'
   } catch (error) {
     return error instanceof GatewayError ? error.code : String(error)
@@ -42,11 +44,11 @@ const codeOf = (read: () => unknown): string => {
 }
 
 describe('a large body', () => {
-  test('is edited like its text, with every other byte unchanged', () => {
-    fc.assert(
-      fc.property(conversation, edit, fc.constantFrom(0, 1), (given, one, indent) => {
+  test('is edited like its text, with every other byte unchanged', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, edit, fc.constantFrom(0, 1), async (given, one, indent) => {
         const text = JSON.stringify(given, null, indent)
-        expect(asText(openBody(utf8.encode(text)).edited([one]))).toBe(asText(openText(text).edited([one])))
+        expect(asText((await openBody(utf8.encode(text))).edited([one]))).toBe(asText(openText(text).edited([one])))
       }),
       { numRuns: 50 },
     )
@@ -57,8 +59,11 @@ describe('a large body', () => {
     ['behind it', { messages: [{ role: 'user', content: LONG }], model: 'elsewhere' }, true],
     ['nowhere', { messages: [{ role: 'user', content: LONG }], last: 'elsewhere' }, false],
     ['that is not translated', { model: 'here', messages: [{ role: 'user', content: LONG }] }, false],
-  ])('is opened for a translation where it names the model of one: %s', (_, members, translated) => {
-    const { marked, outline, whole } = openBody(utf8.encode(JSON.stringify(members)), (model) => model === 'elsewhere')
+  ])('is opened for a translation where it names the model of one: %s', async (_, members, translated) => {
+    const { marked, outline, whole } = await openBody(
+      utf8.encode(JSON.stringify(members)),
+      (model) => model === 'elsewhere',
+    )
     expect(marked !== undefined).toBe(translated)
     expect((outline.messages as { content: string }[])[0]?.content.length).toBeLessThan(LONG.length)
     expect(whole().body).toEqual(members)
@@ -76,29 +81,30 @@ describe('a large body', () => {
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${DATA}` }] }] },
     ],
     ['the output of a tool', { input: [{ type: 'function_call_output', call_id: 'a', output: LONG }] }],
-  ])('is estimated to take as much where it is translated as where it passes: %s', (_, members) => {
+  ])('is estimated to take as much where it is translated as where it passes: %s', async (_, members) => {
     const bytes = utf8.encode(JSON.stringify({ model: 'elsewhere', ...members }))
-    const [translated, passed] = [openBody(bytes, () => true), openBody(bytes, () => false)]
+    const [translated, passed] = [await openBody(bytes, () => true), await openBody(bytes, () => false)]
     expect(translated.marked).toBeDefined()
     expect([translated.inputEstimate, translated.leastInput]).toEqual([passed.inputEstimate, passed.leastInput])
   })
 
   test.each([true, false])(
     'surely takes no more where its characters are escaped by number, translated: %p',
-    (isTranslated) => {
+    async (isTranslated) => {
       const json = JSON.stringify({ model: 'elsewhere', messages: [{ role: 'user', content: 'слово '.repeat(2_000) }] })
       const escaped = json.replace(/[^\p{ASCII}]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      const least = (text: string): number => openBody(utf8.encode(text), () => isTranslated).leastInput
-      expect(least(json)).toBeGreaterThan(0)
-      expect(least(escaped)).toBeLessThanOrEqual(least(json))
+      const least = async (text: string): Promise<number> =>
+        (await openBody(utf8.encode(text), () => isTranslated)).leastInput
+      expect(await least(json)).toBeGreaterThan(0)
+      expect(await least(escaped)).toBeLessThanOrEqual(await least(json))
     },
   )
 
-  test('is unchanged in whole, and its small members are unchanged in the outline', () => {
-    fc.assert(
-      fc.property(conversation, (given) => {
+  test('is unchanged in whole, and its small members are unchanged in the outline', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (given) => {
         const text = JSON.stringify(given)
-        const { outline, whole } = openBody(utf8.encode(text))
+        const { outline, whole } = await openBody(utf8.encode(text))
         expect(whole()).toMatchObject({ text, body: given as { [name: string]: Json } })
         const { messages, last, ...small } = given
         expect(outline).toMatchObject(small)
@@ -109,7 +115,7 @@ describe('a large body', () => {
     )
   })
 
-  test('gives members and the elements of lists as parsing all of it does, whatever stands around them', () => {
+  test('gives members and the elements of lists as parsing all of it does, whatever stands around them', async () => {
     const name = fc.constantFrom('input', 'system', 'me"ssages', '__proto__', 'ខ្មែរ', 'a\\')
     const hard = fc.oneof(fc.string(), fc.constantFrom('],"x":[', '\\', '\\"', '"}', LONG, `\\${LONG}`, '😀'))
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -122,28 +128,32 @@ describe('a large body', () => {
       ),
     }))
     const member = fc.tuple(name, value)
-    fc.assert(
-      fc.property(fc.array(member, { maxLength: 6 }), fc.constantFrom(undefined, 1, '\t'), (members, indent) => {
-        // Names may come twice.
-        const written = members.map(
-          ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, indent)} `,
-        )
-        const text = `{${[`"long":${JSON.stringify(LONG)}`, ...written].join(',\n')}}`
-        const [large, small] = [openBody(utf8.encode(text)), openText(text)]
-        for (const name of [...members.map(([name]) => name), 'long', 'none']) {
-          expect(large.member(name)).toEqual(small.member(name))
-          const lists = [large, small].map((body) => body.elements(name))
-          expect(lists[0] && [...lists[0]]).toEqual(lists[1] && [...lists[1]])
-        }
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(member, { maxLength: 6 }),
+        fc.constantFrom(undefined, 1, '\t'),
+        async (members, indent) => {
+          // Names may come twice.
+          const written = members.map(
+            ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, indent)} `,
+          )
+          const text = `{${[`"long":${JSON.stringify(LONG)}`, ...written].join(',\n')}}`
+          const [large, small] = [await openBody(utf8.encode(text)), openText(text)]
+          for (const name of [...members.map(([name]) => name), 'long', 'none']) {
+            expect(large.member(name)).toEqual(small.member(name))
+            const lists = [large, small].map((body) => body.elements(name))
+            expect(lists[0] && [...lists[0]]).toEqual(lists[1] && [...lists[1]])
+          }
+        },
+      ),
     )
   })
 
-  test('is estimated like its text, and an image at what vendors bill for one', () => {
+  test('is estimated like its text, and an image at what vendors bill for one', async () => {
     const plain = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
-    expect(openBody(utf8.encode(plain)).inputEstimate).toBe(openText(plain).inputEstimate)
+    expect((await openBody(utf8.encode(plain))).inputEstimate).toBe(openText(plain).inputEstimate)
     const picture = JSON.stringify({ model: 'm', image: `data:image/png;base64,${BASE64}` })
-    expect(openBody(utf8.encode(picture)).inputEstimate).toBe(openText(picture).inputEstimate)
+    expect((await openBody(utf8.encode(picture))).inputEstimate).toBe(openText(picture).inputEstimate)
   })
 
   const file = 'data:image/png;base64,'
@@ -162,9 +172,9 @@ describe('a large body', () => {
     ['a file', (file_data) => ask({ type: 'input_file', file_data }), true],
     ['a drawn image', (result) => ({ model: 'm', input: [{ type: 'image_generation_call', result }] }), true],
     ['sealed reasoning', (encrypted_content) => ({ model: 'm', input: [{ encrypted_content }] }), true],
-  ])('is estimated by where base64 stands: %s', (_, made, isFile) => {
+  ])('is estimated by where base64 stands: %s', async (_, made, isFile) => {
     const text = JSON.stringify(made(file + BASE64))
-    for (const { inputEstimate } of [openText(text), openBody(utf8.encode(text))]) {
+    for (const { inputEstimate } of [openText(text), await openBody(utf8.encode(text))]) {
       if (isFile) expect(inputEstimate).toBeLessThan(BASE64.length / 10)
       else expect(inputEstimate).toBeGreaterThanOrEqual(BASE64.length / 4)
     }
@@ -174,22 +184,23 @@ describe('a large body', () => {
     ['chat-completions', { type: 'image_url', image_url: { url: 'https://pictures/1' } }],
     ['responses', { type: 'input_image', image_url: 'https://pictures/1' }],
     ['messages', { type: 'image', source: { type: 'url', url: 'https://pictures/1' } }],
-  ])('is estimated with what vendors bill for an image by its address: %s', (_, image) => {
+  ])('is estimated with what vendors bill for an image by its address: %s', async (_, image) => {
     for (const more of ['', 'x '.repeat(20_000)]) {
-      const sized = (block: unknown) => openBody(utf8.encode(JSON.stringify({ ...ask(block), more }))).inputEstimate
-      expect(sized(image)).toBeGreaterThan(more.length / 4 + 1_500)
+      const sized = async (block: unknown): Promise<number> =>
+        (await openBody(utf8.encode(JSON.stringify({ ...ask(block), more })))).inputEstimate
+      expect(await sized(image)).toBeGreaterThan(more.length / 4 + 1_500)
       expect(
-        sized({ ...image, type: 'citation', image_url: undefined, source: undefined, url: 'https://a/b' }),
+        await sized({ ...image, type: 'citation', image_url: undefined, source: undefined, url: 'https://a/b' }),
       ).toBeLessThan(more.length / 4 + 100)
     }
   })
 
-  test.each([508, 600])('may begin with a name of %i letters, an escape among them', (letters) => {
+  test.each([508, 600])('may begin with a name of %i letters, an escape among them', async (letters) => {
     const text = JSON.stringify({ ['\n'.padEnd(letters, 'x')]: 1, model: 'm', a: BASE64 })
-    expect(openBody(utf8.encode(text)).outline.model).toBe('m')
+    expect((await openBody(utf8.encode(text))).outline.model).toBe('m')
   })
 
-  test('reads, edits and counts as ever where its tools have come before', () => {
+  test('reads, edits and counts as ever where its tools have come before', async () => {
     const tool = fc.record({
       name: fc.string(),
       type: fc.constantFrom('function', 'image', 'reasoning'),
@@ -198,41 +209,41 @@ describe('a large body', () => {
       data: fc.constantFrom('', BASE64.slice(0, 3_000)),
       input_schema: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 }),
     })
-    const seen = (bytes: Uint8Array<ArrayBuffer>) => {
-      const { outline, inputEstimate, mayShow, leastInput, elements, edited } = openBody(bytes)
+    const seen = async (bytes: Uint8Array<ArrayBuffer>) => {
+      const { outline, inputEstimate, mayShow, leastInput, elements, edited } = await openBody(bytes)
       const told = { outline, inputEstimate, mayShow, leastInput, tools: [...(elements('tools') ?? [])] }
       return JSON.stringify([told, asText(edited([{ path: ['model'], value: '"m"' }]))])
     }
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(tool, { minLength: 10, maxLength: 20 }),
         conversation,
         fc.boolean(),
-        (tools, given, last) => {
+        async (tools, given, last) => {
           const bytes = utf8.encode(JSON.stringify(last ? { ...given, tools } : { tools, ...given }))
-          const before = seen(bytes)
-          for (let time = 0; time < 3; time++) expect(seen(bytes)).toBe(before)
+          const before = await seen(bytes)
+          for (let time = 0; time < 3; time++) expect(await seen(bytes)).toBe(before)
         },
       ),
       { numRuns: 20 },
     )
   })
 
-  test('with sealed reasoning of another provider is parsed whole', () => {
+  test('with sealed reasoning of another provider is parsed whole', async () => {
     const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
-    expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
+    expect((await openBody(utf8.encode(text))).outline).toEqual(JSON.parse(text))
   })
 
-  test('is sent as bytes, parsed whole or not: a second text of it would be held for as long as its provider thinks', () => {
-    fc.assert(
-      fc.property(
+  test('is sent as bytes, parsed whole or not: a second text of it would be held for as long as its provider thinks', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         conversation,
         fc.constantFrom('', SEAL_PREFIX),
         edit,
         fc.constantFrom(0, 1),
-        (given, mark, one, indent) => {
+        async (given, mark, one, indent) => {
           const text = JSON.stringify({ ...given, mark }, null, indent)
-          const sent = openBody(utf8.encode(text)).edited([one])
+          const sent = (await openBody(utf8.encode(text))).edited([one])
           expect([typeof sent, asText(sent)]).toEqual([
             utf8.encode(text).length < 32 * 1024 ? 'string' : 'object',
             asText(openText(text).edited([one])),
@@ -253,14 +264,14 @@ describe('a large body', () => {
     ['a wrong escape in a name', `{"\\q":1,"model":"m","a":"${BASE64}"}`, 'invalid_json'],
     ['a wrong escape in a long string', `{"a":"${BASE64}\\x"}`, 'invalid_json'],
     ['half an escape in a long string', `{"a":"${BASE64}\\u12g4"}`, 'invalid_json'],
-  ])('with %s is refused', (_, text, code) => {
-    expect(codeOf(() => openBody(utf8.encode(text)))).toBe(code)
+  ])('with %s is refused', async (_, text, code) => {
+    expect(await codeOf(() => openBody(utf8.encode(text)))).toBe(code)
   })
 
-  test('that is not UTF-8 is refused', () => {
+  test('that is not UTF-8 is refused', async () => {
     const bytes = utf8.encode(`{"a":"${BASE64}"}`)
     bytes[100] = 0xff
-    expect(codeOf(() => openBody(bytes))).toBe('invalid_json')
+    expect(await codeOf(() => openBody(bytes))).toBe('invalid_json')
   })
 
   test.each([
@@ -272,35 +283,22 @@ describe('a large body', () => {
     const times = content === 'hi' ? 1 : 60
     const bytes = utf8.encode(JSON.stringify({ model, messages: Array(times).fill({ role: 'user', content }), a: 1 }))
     const translates = (name: string): boolean => name === 'elsewhere'
-    const [once, inTurns] = [openBody(bytes, translates), await openInTurns(bytes, translates, createTurns())]
+    const [once, inTurns] = [await openBody(bytes, translates), await openInTurns(bytes, translates, createTurns())]
     for (const name of ['size', 'outline', 'inputEstimate', 'leastInput', 'mayShow'] as const)
       expect(inTurns[name]).toEqual(once[name])
     const edits = [{ path: ['model'], value: '"other"' }]
     expect(asText(inTurns.edited(edits))).toBe(asText(once.edited(edits)))
   })
 
-  test.each(['{"a":', '[1]', '{"a":"\\x"}'])(
-    'that is no request is refused in turns as at once: %s',
-    async (begins) => {
-      const bytes = utf8.encode(begins.padEnd(40_000))
-      const later = async (): Promise<unknown> => openInTurns(bytes, () => false, createTurns())
-      const code = await later().then(
-        () => 'valid',
-        (error) => error.code,
-      )
-      expect(code).toBe(codeOf(() => openBody(bytes)))
-    },
-  )
-
-  test('may begin with a byte order mark', () => {
+  test('may begin with a byte order mark', async () => {
     const text = JSON.stringify({ a: BASE64 })
-    expect(openBody(utf8.encode(`\ufeff${text}`)).outline).toEqual(JSON.parse(text))
+    expect((await openBody(utf8.encode(`\ufeff${text}`))).outline).toEqual(JSON.parse(text))
   })
 })
 
 test.each(['messages', 'system', 'input', 'instructions', 'prompt', 'tools', 'functions', 'prediction'])(
   'a body that is answered keeps its settings, and no %s',
-  (name) => {
+  async (name) => {
     const settings = { stream: true, stream_options: { include_usage: true }, n: 2, size: '1x1', store: false }
     const body = openText(JSON.stringify({ ...settings, [name]: [LONG] }))
     const { size, inputEstimate, outline, whole } = withoutPrompt(body)
@@ -338,10 +336,10 @@ describe('of a request that is translated, no more is read than several times a 
       'kinds of schemas',
       { tools: [Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`n${at}`, 'x'.repeat(1_100)]))] },
     ],
-  ])('%s', (_, more) => {
+  ])('%s', async (_, more) => {
     const bytes = bodyOf(more).slice()
-    expect(() => openBody(bodyOf(more), () => true)).toThrow('more than 8 MB of tools, calls and short texts')
-    expect(openBody(bytes, () => false).size).toBe(bytes.byteLength)
+    await expect(openBody(bodyOf(more), () => true)).rejects.toThrow('more than 8 MB of tools, calls and short texts')
+    expect((await openBody(bytes, () => false)).size).toBe(bytes.byteLength)
   })
 
   test.each([
@@ -349,7 +347,7 @@ describe('of a request that is translated, no more is read than several times a 
     ['long texts', messages(20 * MB, 4_000, (text) => text)],
     ['files', messages(20 * MB, 2 * MB, file)],
     ['long texts beside what no mark can stand in', { ...messages(20 * MB, 4_000, (text) => text), x: '\u007f' }],
-  ])('which is not exceeded by %s', (_, more) => {
-    expect(openBody(bodyOf(more), () => true).outline.model).toBe('m')
+  ])('which is not exceeded by %s', async (_, more) => {
+    expect((await openBody(bodyOf(more), () => true)).outline.model).toBe('m')
   })
 })

@@ -6,12 +6,12 @@ import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { shortOf } from '../../src/lib/json-survey.ts'
 import { OutputText } from '../../src/lib/output-text.ts'
 import { framesIn } from '../../src/lib/sse.ts'
-import { openBody } from '../../src/relay/client-body.ts'
 import { countBody, countTokens, estimateOutput, tokensIn, weigh } from '../../src/relay/estimate.ts'
 import { tokensOf } from '../../src/relay/tokens.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { loadTokenizer } from '../money/support.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+import { openBody } from '../support/open-body.ts'
 
 const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
 
@@ -129,7 +129,8 @@ describe('the tokenizer', () => {
 })
 
 describe('what a prompt surely takes', () => {
-  const leastOf = (body: object): number => openBody(new TextEncoder().encode(JSON.stringify(body))).leastInput
+  const leastOf = async (body: object): Promise<number> =>
+    (await openBody(new TextEncoder().encode(JSON.stringify(body)))).leastInput
   const words = (count: number): string => 'harbour '.repeat(count)
   const asked = (content: unknown, more: object = {}) => ({
     model: 'm',
@@ -154,8 +155,8 @@ describe('what a prompt surely takes', () => {
     ['what the vendor may clear', asked(words(20_000), { context_management: { edits: [] } }), 0],
     ['what the vendor may cut to its context', { input: words(20_000), truncation: 'auto' }, 4_096],
     ['a prediction', asked('', { prediction: { type: 'content', content: words(20_000) } }), 0],
-  ])('is a sixteenth of the bytes of what is said, and of nothing else: %s', (_, body, tokens) => {
-    expect(leastOf(body)).toBe(tokens)
+  ])('is a sixteenth of the bytes of what is said, and of nothing else: %s', async (_, body, tokens) => {
+    expect(await leastOf(body)).toBe(tokens)
   })
 
   const usageOf = ({ wire, stream, response }: Recording) => {
@@ -167,14 +168,15 @@ describe('what a prompt surely takes', () => {
 
   test.skipIf(!hasCorpus).each(CHAT_WIRES)(
     'is never more than what the vendor has counted, in any recording of %s',
-    (wire) => {
-      const told = recordings(wire).flatMap((each) => {
-        if (each.status !== 200 || each.request === undefined) return []
+    async (wire) => {
+      const told: { name: string; prompt: number; least: number }[] = []
+      for (const each of recordings(wire)) {
+        if (each.status !== 200 || each.request === undefined) continue
         const { input = 0, cacheRead = 0, cacheWrite = 0 } = usageOf(each) ?? {}
         const prompt = input + cacheRead + cacheWrite
         // A server that tells zeros does not count.
-        return prompt === 0 ? [] : [{ name: each.name, prompt, least: leastOf(JSON.parse(each.request)) }]
-      })
+        if (prompt !== 0) told.push({ name: each.name, prompt, least: await leastOf(JSON.parse(each.request)) })
+      }
       expect(told.length).toBeGreaterThan(20)
       expect(told.filter(({ prompt, least }) => least > prompt)).toEqual([])
     },

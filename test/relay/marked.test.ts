@@ -7,12 +7,12 @@ import type { Json, JsonObject } from '../../src/ir/json.ts'
 import type { ChatRequest } from '../../src/ir/request.ts'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { textOf } from '../../src/lib/pieces.ts'
-import { openBody } from '../../src/relay/client-body.ts'
 import { chatCodec } from '../../src/wire/index.ts'
 import { chatCompletionsRequest } from '../support/arbitrary/chat-completions.ts'
 import { messagesRequest } from '../support/arbitrary/messages.ts'
 import { responsesRequest } from '../support/arbitrary/responses.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { openBody } from '../support/open-body.ts'
 import { MESSAGE } from '../support/provider/message.ts'
 
 const utf8 = new TextEncoder()
@@ -222,10 +222,10 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
       const made = (read: JsonObject): JsonObject =>
         chatCodec(other).encodeRequest(codec.decodeRequest(read), options).body
       /** Whether any of it was passed over, and whether its tools were known. */
-      const compare = (body: JsonObject): { passed: boolean; shared: boolean } => {
-        const first = opened(body)
-        opened(body)
-        const { marked, whole, inputEstimate, leastInput, outline } = opened(body)
+      const compare = async (body: JsonObject): Promise<{ passed: boolean; shared: boolean }> => {
+        const first = await opened(body)
+        await opened(body)
+        const { marked, whole, inputEstimate, leastInput, outline } = await opened(body)
         const asRead = ({ outline }: { outline: JsonObject }) =>
           JSON.stringify(outline).replaceAll(/\u007f[^\u007f]*\u007f/g, '')
         expect([inputEstimate, leastInput, asRead({ outline })]).toEqual([
@@ -242,11 +242,11 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
         return { passed: marked !== undefined && !Array.isArray(found), shared: Object.isFrozen(outline.tools) }
       }
 
-      test('with what tools say', () => {
+      test('with what tools say', async () => {
         const seen = { passed: 0, shared: 0 }
-        fc.assert(
-          fc.property(conversation, (of) => {
-            const { passed, shared } = compare(BODIES[wire](of))
+        await fc.assert(
+          fc.asyncProperty(conversation, async (of) => {
+            const { passed, shared } = await compare(BODIES[wire](of))
             if (passed) seen.passed++
             if (passed && shared) seen.shared++
           }),
@@ -255,13 +255,13 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
         expect([seen.passed > 10, seen.shared > 0]).toEqual([true, true])
       })
 
-      test('with whatever its wire has', () => {
-        fc.assert(
-          fc.property(request, (asked) => {
+      test('with whatever its wire has', async () => {
+        await fc.assert(
+          fc.asyncProperty(request, async (asked) => {
             const { body } = codec.encodeRequest(asked, { model: 'elsewhere', maxOutput: 32_000, quirks: {} })
             const { messages, input, system, instructions, ...rest } = body
             const said = { messages, input, system, instructions }
-            compare({ ...rest, ...(lengthened(said) as JsonObject) })
+            await compare({ ...rest, ...(lengthened(said) as JsonObject) })
           }),
           { numRuns: 40 },
         )
@@ -270,13 +270,13 @@ describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
   )
 })
 
-test('the last words of the model are read, whatever stands behind them', () => {
+test('the last words of the model are read, whatever stands behind them', async () => {
   const messages = [
     { role: 'user', content: 'words '.repeat(10_000) },
     { role: 'assistant', content: 'what the model has said  '.repeat(100) },
     { role: 'user', content: '' },
   ]
-  const { marked, whole } = openBody(utf8.encode(JSON.stringify({ model: 'elsewhere', messages })), () => true)
+  const { marked, whole } = await openBody(utf8.encode(JSON.stringify({ model: 'elsewhere', messages })), () => true)
   const made = (read: JsonObject): JsonObject => {
     const request = chatCodec('chat-completions').decodeRequest(read)
     return chatCodec('messages').encodeRequest(request, { model: 'm', maxOutput: 32_000, quirks: {} }).body

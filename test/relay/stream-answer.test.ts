@@ -7,13 +7,14 @@ import { createAnswersInMemory } from '../../src/ledger/kept-in-memory.ts'
 import { createTurns } from '../../src/lib/turns.ts'
 import { createRecall } from '../../src/relay/adapt/recall.ts'
 import type { Call } from '../../src/relay/call.ts'
-import { NO_BODY, openBody } from '../../src/relay/client-body.ts'
+import { NO_BODY } from '../../src/relay/client-body.ts'
 import type { Exchange } from '../../src/relay/exchange.ts'
 import type { StreamAnswer } from '../../src/relay/reading.ts'
 import { openStream } from '../../src/relay/stream-answer.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { MESSAGES } from '../chaos/support/stories.ts'
 import { cleanUp, newPath, open as openDatabase } from '../store/support.ts'
+import { openBody } from '../support/open-body.ts'
 
 afterEach(cleanUp)
 
@@ -33,7 +34,7 @@ const heldBy = async (members: object, answers: AnswerStore, isWritten: Promise<
   }
   const open = async (): Promise<StreamAnswer> => {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'm', ...members, input: 'x'.repeat(MB) }))
-    const body = openBody(bytes, () => true)
+    const body = await openBody(bytes, () => true)
     const request = {
       codec: CODECS.responses,
       id: 'req_1',

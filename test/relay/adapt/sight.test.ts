@@ -8,12 +8,13 @@ import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { requireSight } from '../../../src/relay/adapt/sight.ts'
-import { openBody, openText } from '../../../src/relay/client-body.ts'
+import { openText } from '../../../src/relay/client-body.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { chatCompletionsRequest } from '../../support/arbitrary/chat-completions.ts'
 import { messagesRequest } from '../../support/arbitrary/messages.ts'
 import { responsesRequest } from '../../support/arbitrary/responses.ts'
 import { recordings } from '../../support/corpus.ts'
+import { openBody } from '../../support/open-body.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 const URL = `data:image/png;base64,${PNG}`
@@ -30,11 +31,11 @@ const showsPicture = ({ turns }: ChatRequest): boolean =>
   )
 
 /** Where the picture was named; undefined where the body is let through. */
-const named = (wire: ChatWire, body: JsonObject, size: 'small' | 'large'): string | undefined => {
+const named = async (wire: ChatWire, body: JsonObject, size: 'small' | 'large'): Promise<string | undefined> => {
   const text = JSON.stringify(body)
   const padded = `{"metadata":{"note":${JSON.stringify(PROSE)}},${text.slice(1)}`
   try {
-    requireSight(wire, size === 'small' ? openText(text) : openBody(new TextEncoder().encode(padded)), blind)
+    requireSight(wire, size === 'small' ? openText(text) : await openBody(new TextEncoder().encode(padded)), blind)
     return undefined
   } catch (error) {
     if (error instanceof GatewayError) return error.param
@@ -76,8 +77,8 @@ const SHOWN: [ChatWire, string, JsonObject][] = [
 ]
 
 describe.each(['small', 'large'] as const)('in a %s body', (size) => {
-  test.each(SHOWN)('%s: a picture at %s is refused, however it is sent', (wire, place, body) => {
-    expect(named(wire, { model: 'blind', max_tokens: 8, ...body }, size)).toBe(place)
+  test.each(SHOWN)('%s: a picture at %s is refused, however it is sent', async (wire, place, body) => {
+    expect(await named(wire, { model: 'blind', max_tokens: 8, ...body }, size)).toBe(place)
   })
 })
 
@@ -87,20 +88,20 @@ const REQUESTS: Record<ChatWire, fc.Arbitrary<ChatRequest>> = {
   responses: responsesRequest,
 }
 
-test.each(CHAT_WIRES)('%s: exactly what decodes as a picture is one', (wire) => {
+test.each(CHAT_WIRES)('%s: exactly what decodes as a picture is one', async (wire) => {
   const codec = CHAT_CODECS[wire]
-  fc.assert(
-    fc.property(REQUESTS[wire], (request) => {
+  await fc.assert(
+    fc.asyncProperty(REQUESTS[wire], async (request) => {
       const { body } = codec.encodeRequest(request, { model: 'blind', maxOutput: 1_000, quirks: {} })
       const sent = JSON.parse(JSON.stringify(body)) as JsonObject
       const shows = showsPicture(codec.decodeRequest(sent))
-      for (const size of ['small', 'large'] as const) expect(named(wire, sent, size) !== undefined).toBe(shows)
+      for (const size of ['small', 'large'] as const) expect((await named(wire, sent, size)) !== undefined).toBe(shows)
     }),
     { numRuns: 200 },
   )
 })
 
-test.each(CHAT_WIRES)('%s: recorded requests are seen as they decode', (wire) => {
+test.each(CHAT_WIRES)('%s: recorded requests are seen as they decode', async (wire) => {
   for (const { name, request } of recordings(wire)) {
     if (request === undefined) continue
     const body = JSON.parse(request) as JsonObject
@@ -110,6 +111,6 @@ test.each(CHAT_WIRES)('%s: recorded requests are seen as they decode', (wire) =>
     } catch {
       continue
     }
-    expect([name, named(wire, body, 'small') !== undefined]).toEqual([name, shows])
+    expect([name, (await named(wire, body, 'small')) !== undefined]).toEqual([name, shows])
   }
 })

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
-import { openBody } from '../../../src/relay/client-body.ts'
 import type { Target } from '../../../src/relay/target.ts'
 import { editsFor } from '../../../src/relay/translate.ts'
 import { messages as codec } from '../../../src/wire/messages/index.ts'
+import { openBody } from '../../support/open-body.ts'
 import { refusals } from './request-rules.ts'
 
 const edited = (asked: JsonObject, outputCap?: number, learned: Quirks = {}) => {
@@ -230,13 +230,13 @@ test('links of other wires’ answers are removed, and the provider’s own cita
   ])
 })
 
-test('of a long body, sealed citations that begin with an escaped slash stay', () => {
+test('of a long body, sealed citations that begin with an escaped slash stay', async () => {
   const sealed = `/${'x'.repeat(80)}`
   const cited = { type: 'web_search_result_location', url: 'https://a.example/', title: 'A', encrypted_index: sealed }
   const said = { role: 'assistant', content: [{ type: 'text', text: 'So.', citations: [cited] }] }
   const long = { role: 'user', content: 'Long. '.repeat(8_000) }
   const text = JSON.stringify({ model: 'm', max_tokens: 90, messages: [long, said, hi] }).replaceAll('/', '\\/')
-  const body = openBody(new TextEncoder().encode(text))
+  const body = await openBody(new TextEncoder().encode(text))
   const target = { provider: {}, model: { upstream: 'm' } } as Target
   expect(editsFor(codec, body, target)).toEqual([{ path: ['model'], value: '"m"' }])
 })
