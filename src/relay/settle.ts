@@ -1,5 +1,6 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
+import { heedOverrun } from './adapt/cap-name.ts'
 import { lengthOf } from './adapt/continued.ts'
 import type { End } from './background/watched.ts'
 import type { Ended, Exchange, Summary } from './exchange.ts'
@@ -11,7 +12,7 @@ import type { Target } from './target.ts'
 /** `begunAt`, `body`: absent where a previous process began it. */
 export type Settling = Ended &
   Pick<Exchange, 'reservation' | 'answerId' | 'backgroundAnswer' | 'onSettled'> &
-  Partial<Pick<Exchange, 'begunAt' | 'body'>>
+  Partial<Pick<Exchange, 'begunAt' | 'body' | 'bodyWire'>>
 
 /** `target`: the one that answered, if any. */
 type Answered = End & { target?: Target | undefined }
@@ -57,6 +58,7 @@ export const settle = (
   if (exchange.answerId !== undefined && length !== undefined)
     relay.continued.remember(exchange.key.id, exchange.answerId, length)
   const placed = placeAnswer(relay, exchange, target, length)
+  if (target !== undefined && outcome === 'done' && !estimated) heedOverrun(relay.detours, exchange, target, usage)
   if (target?.model.kind === 'image' && outcome === 'done' && !estimated)
     relay.pictures.remember(target.model, exchange.body?.outline ?? {}, usage.output ?? 0)
   const recorded =

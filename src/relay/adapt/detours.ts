@@ -16,7 +16,7 @@ import type { ClientRequest } from '../exchange.ts'
 import { type Learned, type Target, wireOf } from '../target.ts'
 import { named } from './own-names.ts'
 
-type Request = Pick<ClientRequest, 'key' | 'bodyWire' | 'body'>
+type Request = Pick<ClientRequest, 'bodyWire' | 'body'> & { key: Pick<ClientRequest['key'], 'id'> }
 
 export type Detours = {
   /** The wire that accepted similar requests; undefined where none was refused. */
