@@ -73,7 +73,8 @@ const askLimitsStore = async (url: string): Promise<{ ok: boolean; words: string
   const { createRedis } = await import('../../store/redis/client.ts')
   const redis = createRedis(url)
   try {
-    return { ok: true, words: `answers, ${await redis.version()}` }
+    const { server, unfit } = await redis.about()
+    return unfit === undefined ? { ok: true, words: `answers, ${server}` } : { ok: false, words: `${server} ${unfit}` }
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause)
     return {

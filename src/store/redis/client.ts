@@ -16,8 +16,8 @@ export type Redis = {
    * answered in time, and where it failed: then it may have been carried out all the same.
    */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The server and its version. */
-  version(): Promise<string>
+  /** What it is, and why limits cannot be counted on it, where they cannot. */
+  about(): Promise<{ server: string; unfit: string | undefined }>
   close(): void
 }
 
@@ -95,17 +95,29 @@ export const createRedis = (url: string, { deadlineMs = DEADLINE_MS, lookUp }: R
         return ask('EVAL', [text, ...words])
       }
     },
-    async version() {
-      const told = String(await ask('INFO', ['server']))
-      const [, valkey] = /^valkey_version:(\S+)/m.exec(told) ?? []
-      const [, redis = ''] = /^redis_version:(\S+)/m.exec(told) ?? []
-      return valkey === undefined ? `Redis ${redis}`.trimEnd() : `Valkey ${valkey}`
+    async about() {
+      const told = new Map<string, string>()
+      for (const [, name = '', value = ''] of String(await ask('INFO', [])).matchAll(/^(\w+):(.*?)\r?$/gm))
+        told.set(name, value)
+      const valkey = told.get('valkey_version')
+      const server = valkey === undefined ? `Redis ${told.get('redis_version') ?? ''}`.trimEnd() : `Valkey ${valkey}`
+      return { server, unfit: unfitBy(told) }
     },
     close() {
       isClosed = true
       client.close()
     },
   }
+}
+
+/** By what INFO tells. */
+const unfitBy = (told: ReadonlyMap<string, string>): string | undefined => {
+  if (told.get('role') === 'slave') return 'is a replica, which takes no writes: name the primary'
+  if (told.get('cluster_enabled') === '1') return 'is part of a cluster: name one that stands alone'
+  const isBounded = (told.get('maxmemory') ?? '0') !== '0'
+  if (isBounded && told.get('maxmemory_policy') !== 'noeviction')
+    return 'forgets what it has counted when it is full: set its maxmemory-policy to noeviction'
+  return undefined
 }
 
 /** By its address it is still known by its name, for its certificate. */

@@ -105,6 +105,17 @@ describe.skipIf(redisMissing !== undefined)('scripts are run', () => {
   test('and what the server says of one that is wrong is told', async () => {
     const { redis } = await behindLine()
     await expect(redis.run(script('return nothing()'), [], [])).rejects.toThrow('nothing')
-    expect(await redis.version()).toMatch(/^(?:Redis|Valkey) \d/)
   })
+})
+
+test.skipIf(redisMissing !== undefined)('a server is told by its name, and why it would not do', async () => {
+  const { server, redis } = await behindLine()
+  const set = (name: string, value: string) => server.client.send('CONFIG', ['SET', name, value])
+  expect(await redis.about()).toEqual({ server: expect.stringMatching(/^(?:Redis|Valkey) \d\S+$/), unfit: undefined })
+  await set('maxmemory-policy', 'allkeys-lru')
+  expect((await redis.about()).unfit).toBeUndefined()
+  await set('maxmemory', '100mb')
+  expect((await redis.about()).unfit).toContain('set its maxmemory-policy to noeviction')
+  await server.client.send('REPLICAOF', ['127.0.0.1', '1'])
+  expect((await redis.about()).unfit).toContain('name the primary')
 })
