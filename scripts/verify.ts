@@ -4,7 +4,10 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requireBun } from './enough.ts'
 import { bun, INSTALL, ROOT } from './run.ts'
+
+requireBun('run verify')
 
 const BINARY = { SLUICE_BINARY: `${ROOT}/dist/sluice`, SLUICE_KILLS: '20' }
 const TEST = ['run', 'test']

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 import manifest from '../../package.json' with { type: 'json' }
+import { tooOld } from '../../scripts/enough.ts'
 import { libraryOf } from '../../scripts/packed.ts'
 import { type Entry, tar, zip } from '../../scripts/release/archive.ts'
 import { formula } from '../../scripts/release/formula.ts'
@@ -15,6 +16,18 @@ import { billOfMaterials } from '../../scripts/release/sbom.ts'
 import { TARGETS } from '../../scripts/release/targets.ts'
 import { commandsIn } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/run.ts'
+
+const WANTED = manifest.packageManager.replace('bun@', '')
+
+test.each([['1.2.20'], ['1.4.4'], ['0.9.9']])('an older Bun, %s, is told what to run instead', (version) => {
+  expect(tooOld(version, 'run demo')).toBe(
+    `Bun ${version} is older than the ${WANTED} that this needs: npx -y bun@${WANTED} run demo, or "bun upgrade".`,
+  )
+})
+
+test.each([['1.4.5'], ['1.10.0'], ['2.0.0']])('a Bun like %s is new enough', (version) => {
+  expect(tooOld(version)).toBeUndefined()
+})
 
 const ROOT = join(import.meta.dir, '..', '..')
 const entries: Entry[] = [
