@@ -33,6 +33,12 @@ export const usd = (microUsd: number): string => {
   return text.replace(/0{1,4}$/, '')
 }
 
+/** For those that stand below each other: all with as many decimals as one of them has, so that their points do too. */
+export const usdColumn = (column: readonly number[]): ((microUsd: number) => string) => {
+  const decimals = Math.max(...column.map((microUsd) => usd(microUsd).split('.')[1]?.length ?? 0))
+  return (microUsd) => (microUsd / 1_000_000).toFixed(decimals)
+}
+
 /** Micro-USD as KHR, two decimals below a hundred. */
 export const khr = (microUsd: number, khrPerUsd: number): string => {
   const amount = (microUsd * khrPerUsd) / 1_000_000

@@ -14,7 +14,7 @@ import { EXIT, printJson, usageError } from './io.ts'
 import { idOf } from './keys/show.ts'
 import { openBackend } from './open-backend.ts'
 import { readSince } from './read.ts'
-import { columns, grouped, inert, khr, usd } from './table.ts'
+import { columns, grouped, inert, khr, usdColumn } from './table.ts'
 
 export const usage = command({
   name: 'usage',
@@ -102,6 +102,8 @@ export const usage = command({
       io.out(usageCsv(by, titled, all, khr_per_usd).trimEnd())
       return EXIT.ok
     }
+    const cost = usdColumn([...rows, all].map(({ cost_micro_usd }) => cost_micro_usd))
+    const fees = usdColumn([...rows, all].map(({ fees_micro_usd }) => fees_micro_usd))
     const line = (group: string, sums: ShownSums) => [
       group,
       grouped(sums.requests),
@@ -110,9 +112,9 @@ export const usage = command({
       grouped(sums.cache_read),
       grouped(sums.cache_write),
       grouped(sums.output),
-      usd(sums.cost_micro_usd),
+      cost(sums.cost_micro_usd),
       khr(sums.cost_micro_usd, khr_per_usd),
-      ...(all.fees_micro_usd > 0 ? [usd(sums.fees_micro_usd)] : []),
+      ...(all.fees_micro_usd > 0 ? [fees(sums.fees_micro_usd)] : []),
     ]
     const head = [
       ...[by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR'],

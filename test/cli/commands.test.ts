@@ -262,7 +262,7 @@ describe('on a data directory with exchanges', () => {
     const { out } = await type('usage')
     expect(out.split('\n').map((line) => line.trim().split(/ {2,}/).slice(-3))).toEqual([
       ['USD', 'KHR', 'OF WHICH FEES'],
-      ['0.0501', '205', '0.03'],
+      ['0.05010', '205', '0.03'],
       ['0.01005', '41.21', '0.00'],
       ['0.06015', '247', '0.03'],
       ['Calls of tools at the vendor: web_search 3'],
