@@ -3,6 +3,7 @@
 import type { Config } from '../config.ts'
 import type { Apart } from '../server/serve.ts'
 import { type FromPart, type FromSupervisor, PART, type Part, type Ready } from '../server/workers/messages.ts'
+import type { Supervised } from '../server/workers/supervisor.ts'
 import { createFaults } from './faults.ts'
 import { EXIT, failure, type Io } from './io.ts'
 
@@ -91,8 +92,11 @@ export const runSeveral = async (config: Config, io: Io): Promise<number> => {
   let stops = 0
   const ends = [io.onStop(() => asked[stops++]?.resolve())]
   try {
+    const started = Promise.withResolvers<Supervised>()
+    // Listened to from the beginning: the signal ends a process that does not.
+    ends.push(io.onReload?.(() => void started.promise.then(({ reload }) => reload())) ?? nothing)
     const several = await supervise(config, process.argv.slice(2))
-    ends.push(io.onReload?.(several.reload) ?? nothing)
+    started.resolve(several)
     for (const line of several.lines) io.err(line)
     const early = await Promise.race([asked[0]?.promise, several.ended])
     if (typeof early === 'number') {

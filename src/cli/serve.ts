@@ -104,7 +104,8 @@ export const runServer = async (
       ends.push(answerRequests(config.dataDir, again))
     }
     const told = { err: io.err, ...(warn === undefined ? {} : { warn }) }
-    const server = await startServer(config, told, { apart })
+    const server = await Promise.race([startServer(config, told, { apart }), stops.second])
+    if (server === undefined) return EXIT.failed
     server.gateway.reread = again
     started.resolve(server)
     // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.

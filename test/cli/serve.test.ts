@@ -2,11 +2,14 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fewDescriptors } from '../../src/cli/serve.ts'
 import { DIRECTIVES } from '../../src/demo/index.ts'
-import { type Child, endAll, launch as launchIn, MAIN } from '../binary/support/process.ts'
+import { whyNotSeveral } from '../../src/server/workers/supervisor.ts'
+import { type Child, endAll, familyOf, launch as launchIn, MAIN } from '../binary/support/process.ts'
+import { until } from '../support/until.ts'
 
 let cwd: string
 beforeEach(() => {
@@ -45,6 +48,33 @@ test.each<[number, number | undefined, string | undefined]>([
   const said = fewDescriptors(most, limit)
   if (needed === undefined) expect(said).toBeUndefined()
   else expect(said).toBe(`this process may open ${limit} files and connections; ${needed}`)
+})
+
+describe('serve, asked while it starts', () => {
+  test.skipIf(whyNotSeveral() !== undefined)('to read its configuration again, begins all its processes', async () => {
+    const server = launch(['serve', '--port', '0', '--workers', '2'])
+    await until(() => familyOf(server.pid).length > 1)
+    server.kill('SIGHUP')
+    await server.ready()
+    server.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+  })
+
+  test('twice to stop, waits for no store that does not answer', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = createServer(() => asked.resolve())
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
+    const { port } = silent.address() as AddressInfo
+    const server = launch(['serve', '--port', '0'], { SLUICE_STORE: `postgres://sluice@127.0.0.1:${port}/sluice` })
+    await asked.promise
+    // The system may make one signal of two that are the same.
+    server.kill('SIGTERM')
+    server.kill('SIGINT')
+    expect(await server.exited).toBe(1)
+    // It would have said so once it had waited in vain.
+    expect(await server.err).toBe('')
+    silent.close()
+  })
 })
 
 describe('serve', () => {

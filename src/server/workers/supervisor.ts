@@ -29,7 +29,7 @@ const END_MS = 2_000
 /** Of no more processes than this the owner of the books is one that serves: those of more give it enough to do. */
 const FEW = 2
 
-type Supervised = {
+export type Supervised = {
   url: string
   /** What a start says. */
   lines: string[]
