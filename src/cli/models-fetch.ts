@@ -23,7 +23,8 @@ export const modelsFetch = command({
         list: await listOf({ fetch: globalThis.fetch, provider, account }),
       })),
     )
-    const told = offers.map(({ list, ...from }) => ({ ...from, models: list && beside(config, from.provider, list) }))
+    const beside = besideIn(config)
+    const told = offers.map(({ list, ...from }) => ({ ...from, models: list && beside(from.provider, list) }))
     for (const { provider, account, models } of told) {
       if (models === undefined)
         io.err(
@@ -43,24 +44,29 @@ export const modelsFetch = command({
 type Offer = Listed & { name: string }
 type Told = { provider: string; account: string; models: Offer[] | undefined }
 
-/** Those that no model of the provider is asked for by, each with a name that is free. */
-const beside = (config: Config, provider: string, list: Listed[]): Offer[] => {
-  const own = new Set(config.models.filter((model) => model.provider === provider).map(({ upstream }) => upstream))
+/** Those that no model of the provider is asked for by, each with a name that is free: neither served nor another provider's here. */
+const besideIn = (config: Config) => {
   const catalogue = createCatalogue(config)
-  return list
-    .filter(({ id }) => !own.has(id) && !/[\s*]/.test(id))
-    .map((listed) => ({
-      ...listed,
-      name: catalogue.resolve(listed.id) === undefined ? listed.id : `${provider}/${listed.id}`,
-    }))
+  const providerOf = new Map<string, string>()
+  return (provider: string, list: Listed[]): Offer[] => {
+    const own = new Set(config.models.filter((model) => model.provider === provider).map(({ upstream }) => upstream))
+    const isFree = (name: string): boolean =>
+      catalogue.resolve(name) === undefined && (providerOf.get(name) ?? provider) === provider
+    return list
+      .filter(({ id }) => !own.has(id) && !/[\s*]/.test(id))
+      .map((listed) => {
+        const name = isFree(listed.id) ? listed.id : `${provider}/${listed.id}`
+        providerOf.set(name, provider)
+        return { ...listed, name }
+      })
+  }
 }
 
-/** A name that two accounts have is told once. */
+/** What two accounts have, or one twice, is told once. */
 const yaml = (told: Told[]): string => {
   const names = new Set<string>()
   const lines = told.flatMap(({ provider, account, models = [] }) => {
-    const own = models.filter(({ name }) => !names.has(name))
-    for (const { name } of own) names.add(name)
+    const own = models.filter(({ name }) => !names.has(name) && names.add(name))
     return own.length === 0
       ? []
       : [`  # ${provider}, account ${account}`, ...own.map((offer) => entry(provider, offer))]

@@ -365,6 +365,11 @@ describe('a key by its label', () => {
     expect((await json('keys', 'revoke', 'dara')).status).toBe('revoked')
   })
 
+  test('may begin as ids do', async () => {
+    const { id } = await labelled('key_for_ci')
+    expect((await json('keys', 'show', 'key_for_ci')).id).toBe(id)
+  })
+
   test('is refused where several have it, those that are revoked aside', async () => {
     const [one, two] = [await labelled('dara'), await labelled('dara')]
     const { code, err } = await type('keys', 'show', 'dara')

@@ -160,6 +160,29 @@ describe('models fetch', () => {
     expect((await type('config', 'check')).code).toBe(0)
   })
 
+  test('tells of a model at each provider that has it, and once of what two of its accounts have', async () => {
+    const server = Bun.serve({ port: 0, fetch: () => Response.json({ data: [{ id: 'new' }, { id: 'new' }] }) })
+    const accounts = (...names: string[]) =>
+      names.map((name) => `{ name: ${name}, base_url: "http://127.0.0.1:${server.port}/v1", credential: env:K }`)
+    const yaml = `providers:
+  one: { preset: groq, accounts: [${accounts('main', 'spare')}] }
+  two: { preset: groq, accounts: [${accounts('main')}] }
+`
+    terminal.env.K = 'k'
+    file(yaml)
+    const { out } = await type('models', 'fetch')
+    const asJson = await type('models', 'fetch', '--json')
+    await server.stop(true)
+    expect(out.match(/provider:/g)).toHaveLength(2)
+    expect(Bun.YAML.parse(out)).toEqual({
+      models: { new: { provider: 'one' }, 'two/new': { provider: 'two', upstream: 'new' } },
+    })
+    const names = (JSON.parse(asJson.out) as { models: { name: string }[] }[]).map(({ models }) => models[0]?.name)
+    expect(names).toEqual(['new', 'new', 'two/new'])
+    file(`${yaml}${out}\n`)
+    expect((await type('config', 'check')).code).toBe(0)
+  })
+
   test('says so where there is no list', async () => {
     withA('sk-wrong')
     expect(await type('models', 'fetch')).toMatchObject({

@@ -14,9 +14,12 @@ export const KEY_ID = {
   id: { type: 'positional', required: true, description: 'Its id (key_…) or its label, where one key alone has it' },
 } as const
 
+/** A label may begin like an id. */
+const ID = /^key_[0-9A-Za-z]{16}$/
+
 /** The id that was meant: a label is taken where one key has it, or one that is not revoked. Throws a Failure. */
 export const idOf = async (backend: Backend, named: string): Promise<string> => {
-  if (named.startsWith('key_')) return named
+  if (ID.test(named)) return named
   const same = (await backend.listKeys()).filter(({ label }) => label === named)
   const open = same.filter(({ status }) => status !== 'revoked')
   const [only, ...others] = open.length > 0 ? open : same
