@@ -129,6 +129,3 @@ const presetIn = (preset: Preset): string => {
     # accounts: [${account}]   # to have several, or another base_url
 `
 }
-
-/** Of no preset. */
-export const SAMPLE = sampleFor([])
