@@ -12,7 +12,7 @@ import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint, modelsEndpoint } from '../provider/endpoint.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
-import { isDelayed } from '../wire/refusal/delay.ts'
+import { retryDelay } from '../wire/refusal/delay.ts'
 import { membersOf, messageIn } from '../wire/refusal/error-object.ts'
 import { codesIn, kindIn } from '../wire/refusal/kinds.ts'
 import { saidIn } from '../wire/refusal/names.ts'
@@ -235,7 +235,8 @@ const refusalVerdict = (
   const message = messageIn(members)
   const code = asText(members.code) || asText(members.type)
   const { text, names } = saidIn(json)
-  const kind = isDelayed(text) ? undefined : kindIn(status, { text, names, codes: codesIn(json) }, upstream)?.kind
+  const isDelayed = retryDelay(text, members).retryAfterMs !== undefined
+  const kind = isDelayed ? undefined : kindIn(status, { text, names, codes: codesIn(json) }, upstream)?.kind
   if (kind === 'out-of-money')
     return { verdict: 'no-credit', words: `${host} says that the account has no credit: pay it up, or raise its limit` }
   if (

@@ -103,6 +103,7 @@ const ASKED = {
       wire === 'messages' ? { type: 'tool', name: 'look' } : { type: 'function', function: { name: 'look' } },
   }),
   'one call': (wire) => ({ ...toolsOn(wire), tool_choice: { type: 'auto', disable_parallel_tool_use: true } }),
+  strict: () => ({ tools: [{ type: 'function', function: { name: 'look', parameters: PLACE, strict: true } }] }),
   'calls without tools': (wire) =>
     talk(wire, hi, called(wire, 'call_a'), resultOf(wire, 'call_a'), { role: 'user', content: 'And?' }),
   thinks: (wire) =>
@@ -222,6 +223,7 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   forced: ({ tool_choice: choice }) => isForced(choice),
   named: ({ tool_choice: choice }) => isForced(choice),
   'one call': ({ parallel_tool_calls: parallel }) => parallel !== undefined,
+  strict: ({ tools }) => asObjects(tools).some(({ strict }) => strict === true),
   thinks: (sent) =>
     ['reasoning_effort', 'reasoning', 'thinking'].some((name) => sent[name] !== undefined) ||
     asObject(sent.output_config).effort !== undefined,

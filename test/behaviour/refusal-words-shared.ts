@@ -27,8 +27,8 @@ const BLIND = 'says Could not process image: This model takes none'
 /** What is sent decides whether a limit is one of the request. */
 const LIMITED: Row[] = (
   [
-    ['picture', 'usage limits: max 100 images', BLIND],
-    ['picture', 'Your request exceeds the usage limits: at most 100 images may be sent.', BLIND],
+    ['picture', 'usage limits: max 100 images', 'says Max is 100'],
+    ['picture', 'Your request exceeds the usage limits: at most 100 images may be sent.', 'says Max is 100'],
     ['picture', 'free tier: text only', BLIND],
     ['tools', 'Tools are not available: the free tier allows text only.', 'told tools'],
     ['tools', 'This organization is restricted to requests without tools.', 'told tools'],
@@ -77,6 +77,21 @@ const ACCOUNTS: Row[] = [
     coded('ModelNotOpen', 'Your account 21 has not activated the model m. Please activate the model service.'),
     'unknown model',
   ],
+  [
+    ...(['Codex', 'responses', 'plain', 429] as const),
+    { error: { type: 'usage_limit_reached', message: 'The usage limit has been reached', resets_in_seconds: 1234 } },
+    'busy 1234',
+  ],
+  ['a relay', M2C, 'plain', 429, { error: { message: 'Too many requests', retry_after: 17 } }, 'busy 17'],
+  ['a relay', M2C, 'plain', 429, { error: { message: 'Too many requests', retryAfterMs: '2500' } }, 'busy 3'],
+  ['a relay', M2C, 'plain', 429, { error: { message: 'Too many requests', retry_after: 1795900000 } }, 'busy 5'],
+  [
+    ...(['Codex', ['responses', 'messages'], 'plain', 400] as const),
+    { detail: "The 'm' model is not supported when using Codex with a ChatGPT account." },
+    'unknown model',
+  ],
+  ['Hunyuan', M2C, 'plain', 400, coded('FailedOperation.X', '账号已欠费，请充值后重试'), 'no money'],
+  ['SAP AI Core', M2C, 'plain', 400, { error: { message: 'Prompt filtered due to safety violations.' } }, 'policy'],
   ['GitHub Models', M2C, 'plain', 404, coded('unavailable_model', 'Unavailable model: o1'), 'unknown model'],
   ['Cohere', M2C, 'plain', 404, { message: "model 'm' was removed on September 15, 2025." }, 'unknown model'],
   [
@@ -110,6 +125,22 @@ const ODD: Row[] = [
   ['Z.ai', M2C, 'system within', 400, coded('1214', 'messages 参数非法。请检查文档。'), 'answered'],
   ['Z.ai', M2C, 'thinks', 400, coded('1210', 'Invalid API parameter, please check the documentation.'), 'answered'],
   ['MiniMax', M2C, 'system within', 400, minimax('invalid params, invalid chat setting (2013)'), 'answered'],
+  [
+    ...(['Qianfan', CHAT, 'twice', 400] as const),
+    coded('invalid_messages', 'the role of message with even index in the messages must be assistant'),
+    'answered',
+  ],
+  [
+    ...(['Groq', M2C, 'picture', 400] as const),
+    openai('Too many images provided. This model supports up to 5 images', null, 'messages'),
+    'says Max is 5',
+  ],
+  [
+    ...(['Anthropic', ['messages', CHAT], 'strict', 400] as const),
+    anthropic('Too many strict tools (25). The maximum number of strict tools supported is 20.'),
+    'without tools.function.strict',
+  ],
+  ['Anthropic', ['messages', CHAT], 'schema', 400, anthropic('Schema is too complex for compilation.'), 'answered'],
   ['MiniMax', R2C, 'tool of no arguments', 400, minimax('invalid params, function parameters is empty'), 'answered'],
 ]
 

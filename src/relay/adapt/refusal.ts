@@ -6,14 +6,15 @@ import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts
 import { isChatWire, type Wire } from '../../ir/wire.ts'
 import { type Sent, textOf } from '../../lib/pieces.ts'
 import { refusalOf, withRefusal } from '../../wire/refusal/body.ts'
-import { isDelayed, retryDelay } from '../../wire/refusal/delay.ts'
+import { retryDelay } from '../../wire/refusal/delay.ts'
+import { membersOf } from '../../wire/refusal/error-object.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, type Known, kindIn } from '../../wire/refusal/kinds.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
 import { isClients, isClientsName } from '../../wire/refusal/quoted.ts'
 import { deniesIn, lacksIn, memberIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { plainerIn, settingsIn } from '../../wire/refusal/settings.ts'
-import { INVALID_IMAGE, NO_IMAGE } from '../../wire/refusal/unreadable.ts'
+import { INVALID_IMAGE, NO_IMAGE, tooManyImages } from '../../wire/refusal/unreadable.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
 import { isOutOfReach } from './detours.ts'
@@ -54,7 +55,9 @@ const ofKind = async (
   const known = kindIn(provider.status ?? 200, { text, names, codes: codesIn(body) }, target.model.upstream)
   if (known === undefined) return undefined
   // A rate may be told of in the words of a bill: it is one where the provider says when to come back.
-  if (code === 'service_unavailable' && known.kind === 'out-of-money' && isDelayed(text)) return undefined
+  const delay = retryDelay(text, membersOf(body))
+  if (code === 'service_unavailable' && known.kind === 'out-of-money' && delay.retryAfterMs !== undefined)
+    return undefined
   const { kind, told } = known
   /** A model is the request's own word for it, and may be called by a name. */
   const isTheirs = (sent: JsonObject, span: NonNullable<Known['told']>): boolean =>
@@ -68,7 +71,7 @@ const ofKind = async (
     case 'unknown-model':
       return providerError('refused', { provider: { ...provider, trouble: kind } })
     case 'overloaded':
-      return providerError(kind, { provider, ...retryDelay(text, {}) })
+      return providerError(kind, { provider, ...delay })
     default:
       return providerError(CLASSES[kind], { provider })
   }
@@ -120,10 +123,7 @@ const withNames = async (
     return mayBeSettings && Object.keys(told).length === 0 ? unnamed(body) : told
   })
   if (refused.pictures !== undefined && error.code === 'upstream_error')
-    return new GatewayError('invalid_request', refused.pictures === 'none' ? NO_IMAGE : INVALID_IMAGE, {
-      provider,
-      remedy: refused.remedy,
-    })
+    return new GatewayError('invalid_request', pictureSentence(refused), { provider, remedy: refused.remedy })
   // Where its code has told what to do, another account may still do without.
   if (!isPlain && (refused.place === undefined || error.remedy !== undefined)) return error
   return new GatewayError(error.code, error.message, {
@@ -131,6 +131,9 @@ const withNames = async (
     ...named(isOutOfReach(error.remedy, asked) ? {} : error, refused),
   })
 }
+
+const pictureSentence = ({ pictures, mostPictures }: Refused): string =>
+  mostPictures !== undefined ? tooManyImages(mostPictures) : pictures === 'none' ? NO_IMAGE : INVALID_IMAGE
 
 /** What the provider's code has told stands, where it can be done. */
 const named = (

@@ -69,7 +69,7 @@ const MENTIONS_FORM =
   /\bjson[ _](?:mode|schema|object)\b|\bstructured[ -]outputs?\b|\bresponse[ _-]?format\b|\boutput[ _]format\b|\bmime[ _]?type\b|\bgrammar\b/i
 const MENTIONS_SCHEMA = /\bgrammar\b|\bschemas?\b|\bxgrammar\b|\bsamplers\b|\bproperties\b/i
 /** Of a schema that is refused, no model is at fault. */
-export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
+export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot)|\bin context=/i
 
 export const NO_TEXT = 'Leave out what holds no text.'
 /** Whether a form of the answer is refused beside tools. */
@@ -91,7 +91,8 @@ const SEVERAL =
 const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 
 /** What people call all that is asked for beside the conversation. */
-const OF_SETTINGS = /\b(?:param(?:eter)?(?:s\b|(?=[.,;]|$))|(?:arguments|settings|options)\b)|参数/i
+const OF_SETTINGS =
+  /\b(?:(?:param(?:eter)?s|arguments|settings|options)\b|(?:API|request|invalid|illegal|wrong) param(?:eter)?(?=[.,;]|$))|参数/i
 
 const NO_STREAM =
   /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
@@ -294,6 +295,8 @@ const CAPABILITIES: Capability[] = [
     unless: ANY,
     asked: ({ sent }) => at(first(sent, ...THOUGHTS), { remedy: 'no-thinking' }),
   },
+  // How closely a call follows its schema is a wish, of so many tools at most.
+  { ...setting(/\bstrict\b/i, 'tools.*.function.strict', 'tools.*.strict'), unless: ANY },
   {
     called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b|\\bschemas?\\b`, 'i'),
     asked: ({ wire, sent }) => {

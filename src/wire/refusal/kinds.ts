@@ -64,6 +64,7 @@ const MONEY: Sign[] = [
   ),
   both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i, { mayLimit: true }),
   both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
+  ...phrase(/欠费/),
   // What is switched off for an account is a fault of the request.
   ...phrase(
     /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b/i,
@@ -87,7 +88,7 @@ const MODEL: Sign[] = [
       'i',
     ),
     new RegExp(
-      `(?<!(?:by|with|for) (?:this|the) )\\b${NAMED}\\b:?(?: \\S{1,160})? (?:is )?not supported\\W{0,3}$`,
+      `(?<!(?:by|with|for) (?:this|the) )\\b${NAMED}\\b:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$`,
       'i',
     ),
     /^(?:\S{1,40}: )?model: \S/i,
@@ -109,7 +110,7 @@ const ACCESS: Sign[] = [
 
 const POLICY: Sign[] = [
   both(
-    /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety system|usage (?:guidelines|polic(?:y|ies))|responsible ai|guardrails?|moderation|safety polic(?:y|ies))\b/i,
+    /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety system|usage (?:guidelines|polic(?:y|ies))|responsible ai|guardrails?|moderation|safety (?:polic(?:y|ies)|violations?|filters?))\b/i,
     /\b(?:filtered|block\w*|reject\w*|violat\w*|flagged|fail(?:ed|s)|trigger\w*)\b/i,
   ),
   both(

@@ -16,7 +16,7 @@ const ABOUT: [RegExp, readonly Disorder[]][] = [
   [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
   [/\btools?\b|\bfunction\b|\btool_(?:call|use|result)/i, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
-  [/\broles?\b/i, ['system', 'opens']],
+  [/\broles?\b/i, ['system', 'again', 'after-tool', 'opens']],
 ]
 
 const ORDER: Partial<Record<Disorder, Remedy>> = {

@@ -14,13 +14,15 @@ import { PICTURES } from './wishes.ts'
 export const picturesIn = (
   sent: JsonObject,
   error: unknown,
-): { pictures: 'none' | 'wrong'; remedy?: Remedy } | undefined => {
+): { pictures: 'none' | 'wrong'; mostPictures?: number; remedy?: Remedy } | undefined => {
   if (!showsPicture(sent)) return undefined
   const { text } = saidIn(error, sent)
   const prompt = promptIn(sent)
   for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
     const around = aroundIn(text, index, word.length)
     if (isQuotedFrom(prompt, around)) continue
+    const most = Number(MOST.exec(text)?.[1] ?? 0)
+    if (most > 0) return { pictures: 'wrong', mostPictures: most }
     const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
     const isLabelledSo = isWrong && hasMislabelled([sent.messages ?? null, sent.input ?? null])
     return { pictures: isWrong ? 'wrong' : 'none', ...(isLabelledSo && { remedy: 'anew' }) }
@@ -49,4 +51,7 @@ const PICTURE_WORDS = new RegExp(
   'gi',
 )
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
+/** How many there may be, before what they are called. */
+const MOST =
+  /\b(?:max(?:imum)?|at most|up to|only|limit(?:ed)?|exceed\w*|more than)\b[^.\n\d]{0,40}(\d{1,4}) (?:images?|pictures?|photos?)\b/i
 const BROKEN_PICTURE = /\b(?:broken|corrupt\w*|damaged|truncated|decod\w+|read|empty|animated|invalid)\b/i

@@ -25,6 +25,8 @@ export type Refused = {
   advice?: string
   /** It is about pictures: none are taken, or one is not as it must be. */
   pictures?: 'none' | 'wrong'
+  /** How many are taken, where more were sent. */
+  mostPictures?: number
   /** No member is named, only that it is one of the settings. */
   ofSettings?: true
 }
@@ -49,12 +51,12 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const plain = isSure ? undefined : names.refusedBy('plain')
   if (plain !== undefined) return plain
   const isOfPicture = place !== undefined && isInPicture(sent, place)
-  const pictures = isSure && !isOfPicture ? undefined : picturesIn(sent, error)
+  /** Of the conversation as a whole nothing is told that could be left out. */
+  const isWhole = told.remedy === undefined && named?.length === 1 && PROMPT.has(`${named[0]}`)
+  const pictures = isSure && !isOfPicture && !isWhole ? undefined : picturesIn(sent, error)
   // A server that takes none lists the types that it takes.
   const isOfType = isOfPicture && place.at(-1) === 'type'
   if (pictures !== undefined || isOfType) return pictures ?? { pictures: 'none' }
-  // Of the conversation as a whole nothing is told that could be left out.
-  const isWhole = told.remedy === undefined && named?.length === 1 && PROMPT.has(`${named[0]}`)
   return isWhole ? { ...told, ...plainerIn(wire, sent) } : told
 }
 

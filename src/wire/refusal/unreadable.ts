@@ -10,6 +10,9 @@ export const NO_IMAGE = 'Could not process image: This model takes none. Take it
 const UNFETCHED = 'Unable to download the file. Please verify the URL and try again, or send the file itself.'
 const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
 
+export const tooManyImages = (most: number | string): string =>
+  `Too many images in request. Max is ${most}. Take some of them out.`
+
 const CODES: ReadonlyMap<string, string> = new Map([
   ...[
     'invalid_image',
@@ -61,7 +64,7 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
   ],
   [
     /(?:Too many images in request\. Max is |contains \d{1,9} images, exceeding the maximum of |At most (?=\d{1,9} image\(s\))|Image count \d{1,9} exceeds limit |too many images: .{0,80} maximum of )(\d{1,9})/,
-    (most) => (most === '0' ? NO_IMAGE : `Too many images in request. Max is ${most}. Take some of them out.`),
+    (most) => (most === '0' ? NO_IMAGE : tooManyImages(most)),
   ],
   [
     /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,
