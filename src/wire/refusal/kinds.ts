@@ -42,10 +42,10 @@ const MONEY: Sign[] = [
   ),
   // Of no time, at whose end it is had again.
   both(/\b(?:usage limits?|extra usage)\b/i, SPENT, { else: IN_TIME, mayLimit: true }),
-  both(
-    /\b(?:subscription|membership|(?:coding|paid|token) plan)\b/i,
-    /\b(?:requires?|expired|lapsed|renew\w*|inactive|cancell?ed|not (?:yet )?include)\b/i,
-    { mayLimit: true },
+  // One that is wanted, or is over.
+  ...phrase(
+    /\b(?:requires?|needs?|without|no) (?:(?:an?|active|paid|valid|your) )*(?:subscription|membership)\b/i,
+    /\b(?:subscription|membership|(?:coding|paid|token) plan)\b(?: \w+){0,3} (?:expired|lapsed|inactive|cancell?ed|not (?:yet )?include)\b/i,
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
   // One that is wanted or is good no more, and not what a conversation says of one.
@@ -58,7 +58,7 @@ const MONEY: Sign[] = [
     /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b|\bkeep going\b/i,
     /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
     {
-      of: /\b(?:limit|cap|quota|allocation|allowance|usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
+      of: /\b(?:limit|cap|quota|allocation|allowance|extra usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
       else: /tokens?\b|\bparameters?\b|\bcontext\b/i,
     },
   ),
