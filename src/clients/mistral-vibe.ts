@@ -32,7 +32,11 @@ export const mistralVibe: Client = {
         {
           at: ['models'],
           own: { member: 'alias', name: 'sluice' },
-          value: models.map(({ id }) => ({ name: id, provider: 'sluice', alias: `sluice/${id}` })),
+          // It compacts at a part of the window, and shows pictures to models of which this is said alone.
+          value: models.map(({ id, context, images }) => ({
+            ...{ name: id, provider: 'sluice', alias: `sluice/${id}` },
+            ...{ max_context_length: context, supports_images: images },
+          })),
         },
       ],
     },

@@ -197,6 +197,14 @@ test.each([
   expect(of('vendorB-4o')).not.toHaveProperty('reasoning')
 })
 
+test('Mistral Vibe is told the windows by which it compacts, and which models see', async () => {
+  await type('mistral-vibe')
+  const { models } = Bun.TOML.parse(readFileSync(at('.vibe/config.toml'), 'utf8')) as { models: JsonObject[] }
+  const of = (id: string) => models.find(({ name }) => name === id)
+  expect(of('vendorA-opus-4-8')).toMatchObject({ max_context_length: 1_000_000, supports_images: true })
+  expect(of('vendorB-4')).toMatchObject({ max_context_length: 32_768, supports_images: false })
+})
+
 test('where the gateway does not answer nothing is written', async () => {
   const nothing = () => expect(existsSync(at('.codex'))).toBe(false)
   expect(await type('codex', '--model', 'vendorB-9')).toMatchObject({
