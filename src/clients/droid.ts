@@ -18,13 +18,14 @@ export const droid: Client = {
         {
           at: ['customModels'],
           own: { member: 'displayName', name: 'sluice' },
-          value: models.map(({ id, output }) => ({
+          value: models.map(({ id, output, images }) => ({
             model: id,
             displayName: `sluice/${id}`,
             baseUrl: `${origin}/v1`,
             apiKey: key,
             provider: 'generic-chat-completion-api',
             maxOutputTokens: output,
+            noImageSupport: !images,
           })),
         },
       ],

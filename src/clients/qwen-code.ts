@@ -19,6 +19,8 @@ export const qwenCode: Client = {
         { at: ['security', 'auth', 'baseUrl'], value: `${origin}/v1` },
         { at: ['security', 'auth', 'apiKey'], value: key },
         { at: ['model', 'name'], value: main.id },
+        { at: ['model', 'generationConfig', 'contextWindowSize'], value: main.context },
+        { at: ['model', 'generationConfig', 'modalities'], value: main.images ? { image: true } : {} },
       ],
     },
   ],

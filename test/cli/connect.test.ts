@@ -205,6 +205,21 @@ test('Mistral Vibe is told the windows by which it compacts, and which models se
   expect(of('vendorB-4')).toMatchObject({ max_context_length: 32_768, supports_images: false })
 })
 
+test('Qwen Code and droid are told which models see, without which they show them no picture', async () => {
+  await type('droid')
+  const { customModels } = JSON.parse(readFileSync(at('.factory/settings.json'), 'utf8')) as {
+    customModels: JsonObject[]
+  }
+  const blind = customModels.flatMap(({ model, noImageSupport }) => (noImageSupport === false ? [] : [model]))
+  expect(blind).toEqual(['vendorB-4'])
+  const QWEN = '.qwen/settings.json'
+  const told = () => (JSON.parse(readFileSync(at(QWEN), 'utf8')) as { model: JsonObject }).model.generationConfig
+  await type('qwen-code')
+  expect(told()).toEqual({ contextWindowSize: 1_000_000, modalities: { image: true } })
+  await type('qwen-code', '--model', 'vendorB-4')
+  expect(told()).toEqual({ contextWindowSize: 32_768, modalities: {} })
+})
+
 test('where the gateway does not answer nothing is written', async () => {
   const nothing = () => expect(existsSync(at('.codex'))).toBe(false)
   expect(await type('codex', '--model', 'vendorB-9')).toMatchObject({
