@@ -109,6 +109,21 @@ describe.skipIf(BINARY === undefined)('the compiled file, with nothing but a ven
     expect(listed).not.toContain('vendorB-4')
   })
 
+  test('connects an agent of either wire to the one vendor that there is', async () => {
+    const { url, key, models } = await start(B())
+    expect((await models()).filter((id) => id.startsWith('vendorA-'))).toEqual([])
+    const env = { SLUICE_API_KEY: key, HOME: cwd }
+    for (const client of ['claude-code', 'codex']) {
+      const connected = launch(PROGRAM, ['connect', client, '--server', url], cwd, env)
+      expect([client, await connected.exited, await connected.out]).toEqual([
+        client,
+        0,
+        expect.stringMatching(/^model +vendorB-5\.5: /m),
+      ])
+    }
+    expect(vendors.refused).toEqual([])
+  })
+
   test('says so at the start where the one variable leads past auto', async () => {
     const child = launch(PROGRAM, ['serve', '--port', '0'], cwd, B())
     await child.ready()
