@@ -12,8 +12,8 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/v2"
+	anthropicoption "github.com/anthropics/anthropic-sdk-go/v2/option"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -480,7 +480,7 @@ func main() {
 	show("openai-go, chat-completions", number, openaiChat(official)...)
 	show("openai-go, responses", number, openaiResponses(official)...)
 	messages := anthropic.NewClient(anthropicoption.WithBaseURL(base), anthropicoption.WithAPIKey(key), anthropicoption.WithMaxRetries(0))
-	show("anthropic-sdk-go", version("github.com/anthropics/anthropic-sdk-go"), anthropicMessages(messages)...)
+	show("anthropic-sdk-go", version("github.com/anthropics/anthropic-sdk-go/v2"), anthropicMessages(messages)...)
 	config := community.DefaultConfig(key)
 	config.BaseURL = base + "/v1"
 	show("go-openai", version("github.com/sashabaranov/go-openai"), communityChat(community.NewClientWithConfig(config))...)

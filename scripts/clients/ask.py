@@ -512,9 +512,12 @@ CLIENTS: list[tuple[str, str, Callable[[], Cells]]] = [
 ]
 
 
-def main() -> None:
+def shown(clients: list[tuple[str, str, Callable[[], Cells]]]) -> None:
+    """What each cell of those that are named and installed showed, a line for each."""
     wanted = set(sys.argv[1:])
-    for package, title, cells in CLIENTS:
+    # What libraries print by themselves goes elsewhere.
+    out, sys.stdout = sys.stdout, sys.stderr
+    for package, title, cells in clients:
         version = has(package)
         if package not in wanted or version is None:
             continue
@@ -527,7 +530,8 @@ def main() -> None:
                 word = ask()
             except Exception as error:  # noqa: BLE001
                 word = check(False, f"{type(error).__name__}: {error}")
-            print(json.dumps({"client": title, "version": version, "cell": cell, "word": word}), flush=True)
+            print(json.dumps({"client": title, "version": version, "cell": cell, "word": word}), file=out, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    shown(CLIENTS)

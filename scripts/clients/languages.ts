@@ -11,29 +11,37 @@ export type Language = { name: string; install(root: string): Program[] }
 
 const here = (name: string): string => join(import.meta.dir, name)
 
-/** Sets of packages that cannot stand beside each other. */
-const PYTHON: Record<string, readonly string[]> = {
-  python: [
-    ...['openai==3.57.0', 'anthropic==2.14.0', 'litellm==1.110.2', 'langchain-openai==1.7.4'],
-    ...['langchain-anthropic==1.7.10', 'pydantic-ai-slim[openai,anthropic]==2.68.0', 'inspect-ai==0.3.285'],
-  ],
-  'llama-index': ['llama-index-llms-openai-like==0.8.1'],
+/** Sets of packages that cannot stand beside each other, with the program that asks by them. */
+const PYTHON: Record<string, { program: string; packages: readonly string[] }> = {
+  python: {
+    program: 'ask.py',
+    packages: [
+      ...['openai==3.57.0', 'anthropic==2.14.0', 'litellm==1.110.2', 'langchain-openai==1.7.4'],
+      ...['langchain-anthropic==1.7.10', 'pydantic-ai-slim[openai,anthropic]==2.68.0', 'inspect-ai==0.3.285'],
+    ],
+  },
+  'llama-index': { program: 'ask.py', packages: ['llama-index-llms-openai-like==0.8.1'] },
+  'agent-framework': {
+    program: 'frameworks.py',
+    packages: ['agent-framework-openai==1.17.0', 'agent-framework-anthropic==1.0.0b261022'],
+  },
+  crewai: { program: 'frameworks.py', packages: ['crewai[anthropic]==1.15.30'] },
 }
 
 const python: Language = {
   name: 'python',
   install: (root) =>
-    Object.entries(PYTHON).map(([name, packages]) => {
+    Object.entries(PYTHON).map(([name, { program, packages }]) => {
       const folder = join(root, name)
       installPython(root, folder, packages)
       const names = packages.map((one) => one.replace(/\[.*\]/, '').replace(/==.*/, ''))
-      return { folder, command: [join(folder, 'bin', 'python'), here('ask.py'), ...names] }
+      return { folder, command: [join(folder, 'bin', 'python'), here(program), ...names] }
     }),
 }
 
 const GO = {
-  'github.com/openai/openai-go/v3': 'v3.98.0',
-  'github.com/anthropics/anthropic-sdk-go': 'v1.84.0',
+  'github.com/openai/openai-go/v3': 'v3.99.0',
+  'github.com/anthropics/anthropic-sdk-go/v2': 'v2.15.0',
   'github.com/sashabaranov/go-openai': 'v1.43.0',
 }
 
