@@ -5,7 +5,7 @@
 import type { Model } from '../../catalogue/model.ts'
 import type { GatewayError, Remedy } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
-import type { Wire } from '../../ir/wire.ts'
+import { isChatWire, type Wire } from '../../ir/wire.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import { createRecent, type Recent } from '../../lib/recent.ts'
 import { HOUR_MS } from '../../lib/spans.ts'
@@ -116,14 +116,27 @@ export const isOutOfReach = (remedy: Remedy | undefined, { wires }: Provider): b
   return wire !== undefined && !wires.includes(wire)
 }
 
+/** A server that lacks one of its wires, as older ones of its kind do, has the one that all have. */
+const toldWire = (
+  { remedy, provider: { status, trouble } = {} }: GatewayError,
+  { background }: ClientRequest,
+  { wire }: Target,
+): Wire | undefined => {
+  if (remedy !== undefined) return WIRES[remedy]
+  const isMissing = NO_PATH.has(status) && trouble === undefined && isChatWire(wire) && wire !== 'chat-completions'
+  return isMissing && !background ? 'chat-completions' : undefined
+}
+
+const NO_PATH = new Set<number | undefined>([404, 405, 501])
+
 /** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */
 export const detourFor = (
   { detours }: { detours: Detours },
   request: ClientRequest,
-  { remedy }: GatewayError,
+  error: GatewayError,
   target: Target,
 ): Target | undefined => {
-  const wire = remedy && WIRES[remedy]
+  const wire = toldWire(error, request, target)
   if (wire === undefined || !target.provider.wires.includes(wire)) return undefined
   const hasRefused = triesOn(request, target, wire).some(({ providerStatus }) => providerStatus !== undefined)
   return hasRefused ? undefined : onWire(detours, request, target, wire)
