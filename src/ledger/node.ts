@@ -219,7 +219,7 @@ export const createNodeLedger = ({
         left.refund ||= refund
         return
       }
-      left = { do: 'leave', id, refund }
+      left = { do: 'leave', id, keyId: key.id, refund }
       say(left)
     }
     return {
@@ -232,7 +232,7 @@ export const createNodeLedger = ({
   }
 
   const enter = async ({ id: keyId }: Key, id: string): Promise<void> => {
-    const verdict = await heardOf({ do: 'enter', id, keyId }, { do: 'leave', id, refund: true })
+    const verdict = await heardOf({ do: 'enter', id, keyId }, { do: 'leave', id, keyId, refund: true })
     remember(keyId, verdict)
     if (verdict.error !== undefined) throw fromShared(verdict.error)
   }
@@ -252,7 +252,7 @@ export const createNodeLedger = ({
     const enters = entering.delete(id)
     let ask = sharedOf(asked, keys.versionOf(key.id), enters)
     // Who has left by then, for want of an answer, may have come in since.
-    const undo: Ask[] = enters ? [{ do: 'leave', id, refund: true }] : []
+    const undo: Ask[] = enters ? [{ do: 'leave', id, keyId: key.id, refund: true }] : []
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const verdict = await heardOf({ do: 'reserve', id, ask }, { do: 'settle', id, settlement: GIVEN_BACK }, ...undo)
       remember(key.id, verdict)

@@ -22,7 +22,7 @@ export type Ask =
   /** A request of a key that has limits comes in: it is among those at once until it leaves. */
   | { do: 'enter'; id: string; keyId: string }
   /** It ends. `refund`: it counts against no limit. */
-  | { do: 'leave'; id: string; refund: boolean }
+  | { do: 'leave'; id: string; keyId: string; refund: boolean }
   /** Whether the key has anything left. */
   | { do: 'look'; id: string; keyId: string }
   | { do: 'reserve'; id: string; ask: SharedReserve }

@@ -129,7 +129,7 @@ describe('the owner of the books', () => {
     const { owner, keyId } = await setUp({ concurrency: 1 })
     const node = owner.join('a', [])
     const enter: Ask = { do: 'enter', id: '1', keyId }
-    const leave: Ask = { do: 'leave', id: '1', refund: false }
+    const leave: Ask = { do: 'leave', id: '1', keyId, refund: false }
     const verdicts = await node.carry([enter, enter, leave, enter, { ...enter, id: '2' }])
     expect(verdicts.map(({ error }) => error?.code)).toEqual([
       ...[undefined, undefined, undefined, undefined],

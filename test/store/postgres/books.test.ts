@@ -248,6 +248,45 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
+    test('of requests at once: one that gives up as it comes in is either in or not', async () => {
+      const ledger = await newLedger()
+      const [here, there] = [await addKey(ledger.admin, { rpm: 9 }), await addKey(ledger.admin, { rpm: 9 })]
+      const node = await ledger.node({ ...STILL })
+      await node.books.carry([{ do: 'enter', id: 'req_1', keyId: there }])
+      const waiting = async (): Promise<number> => {
+        const [row] = await ledger.admin.query<{ n: number }>(
+          `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        )
+        return row?.n ?? 0
+      }
+      let coming: Promise<unknown> | undefined
+      const leaving = await ledger.admin.begin(async (tx) => {
+        await tx.query('SELECT 1 FROM keys WHERE id = $1 FOR UPDATE', [there])
+        const run = node.books.carry([
+          { do: 'leave', id: 'req_1', keyId: there, refund: false },
+          { do: 'leave', id: 'req_2', keyId: here, refund: true },
+        ])
+        await until(async () => (await waiting()) === 1)
+        // What was on its way comes when nothing of it was seen.
+        coming = node.books.carry([{ do: 'enter', id: 'req_2', keyId: here }])
+        await until(async () => (await waiting()) === 2 || (await count(ledger, 'entered')) === 2)
+        return { run }
+      })
+      await Promise.all([leaving.run, coming])
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('of requests at once: one that came in when nobody waited for it any more is let go of', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin, { concurrency: 2 })
+      const node = await ledger.node({ ...STILL })
+      await node.limits.enter(keyOf(node, id), 'req_1')
+      await ledger.admin.query('SELECT sluice_come($1, $2, $3, 0, 0, 0)', [node.name, ['req_2'], [id]])
+      await node.books.net(-1_000)
+      expect(await ledger.admin.query('SELECT id FROM entered')).toEqual([{ id: 'req_1' }])
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
     test('settled tokens count for the minute at every node', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin, { tpm: 100 })

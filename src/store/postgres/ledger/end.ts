@@ -15,11 +15,11 @@ import { type Concerned, type EndingParams, NOTHING_BEGINS, nothingConcerned, TU
 export type Ended = { id: string; held: Held | undefined; end: Omit<SettledExchange, 'leftAfter'> | undefined }
 
 type Ask = AskOf<'settle' | 'leave'>
-/** Requests that leave. */
-type Left = { left: string[]; refunded: string[] }
+/** Requests that leave, and the keys that they are of: the places of others are not let go of. */
+type Left = { left: string[]; refunded: string[]; keyIds: Set<string> }
 /** `alone`: its node does not say it. */
 type Ending = { ended: readonly Ended[]; leaving: Left; alone?: boolean }
-const NOBODY: Left = { left: [], refunded: [] }
+const NOBODY: Left = { left: [], refunded: [], keyIds: new Set() }
 
 export const createEnding = (terms: Terms, { running, doubtful, entered }: Holding) => {
   const { say, node, keys, clock, prices, calendar, defaults, countsTokens, onSettled, onFailure, onRefused } = terms
@@ -52,17 +52,12 @@ export const createEnding = (terms: Terms, { running, doubtful, entered }: Holdi
     return key !== undefined && isLimited(key, defaults) && countsTokens()
   }
 
-  const concernedBy = ({ ended, leaving: { left, refunded } }: Ending): Concerned => {
-    const concerned = nothingConcerned()
+  const concernedBy = ({ ended, leaving: { keyIds } }: Ending): Concerned => {
+    const concerned = { ...nothingConcerned(), keys: new Set(keyIds) }
     for (const { id, end } of ended) {
       if (end === undefined || end.open.keyId === '') concerned.unknown.add(id)
       else concerned.keys.add(end.open.keyId)
       for (const budget of end?.open.budgets ?? []) concerned.budgets.add(budget)
-    }
-    for (const id of [...left, ...refunded]) {
-      const keyId = entered.get(id)
-      if (keyId === undefined) concerned.unknown.add(id)
-      else concerned.keys.add(keyId)
     }
     return concerned
   }
@@ -103,8 +98,12 @@ export const createEnding = (terms: Terms, { running, doubtful, entered }: Holdi
   }
 
   const endingOf = (asks: readonly Ask[]): Ending => {
-    const leaving: Left = { left: [], refunded: [] }
-    for (const ask of asks) if (ask.do === 'leave') (ask.refund ? leaving.refunded : leaving.left).push(ask.id)
+    const leaving: Left = { left: [], refunded: [], keyIds: new Set() }
+    for (const ask of asks) {
+      if (ask.do !== 'leave') continue
+      ;(ask.refund ? leaving.refunded : leaving.left).push(ask.id)
+      leaving.keyIds.add(ask.keyId)
+    }
     return { ended: endedOf(asks.filter((ask) => ask.do === 'settle')), leaving }
   }
 
@@ -146,6 +145,7 @@ export const createEnding = (terms: Terms, { running, doubtful, entered }: Holdi
 
   return {
     write,
+    leave,
     lately,
     end: (asks: readonly Ask[]): Promise<Verdict[]> => end(asks),
     /** To be written with what begins, or by itself where that was in the way. */

@@ -24,7 +24,7 @@ export const createEntering = (terms: Terms, { entered }: Holding, lease: Lease)
     return asks.map(({ id, keyId }, i) => {
       const row = rows[i]
       if (row === undefined) return { lost: true }
-      if (row.said === 'ok') entered.set(id, keyId)
+      if (row.said === 'ok') entered.add(id)
       const told = countedIn(row)
       if (told !== undefined) counted.set(keyId, told)
       return enteredVerdict(row, { key: keys.get(keyId), defaults, counted: counted.get(keyId) })

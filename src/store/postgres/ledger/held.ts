@@ -14,8 +14,8 @@ export type Holding = {
   asking: Set<string>
   /** Asked for, without a word of whether they were granted. */
   doubtful: Recent<string, Held>
-  /** The keys of requests that are in. */
-  entered: Map<string, string>
+  /** Requests that are in. */
+  entered: Set<string>
 }
 
 const MOST_DOUBTFUL = 10_000
@@ -24,5 +24,5 @@ export const createHolding = (): Holding => ({
   running: new Map(),
   asking: new Set(),
   doubtful: createRecent(MOST_DOUBTFUL),
-  entered: new Map(),
+  entered: new Set(),
 })

@@ -16,9 +16,9 @@ const SWEPT = 500
 
 type Parts = { holding: Holding; ending: ReturnType<typeof createEnding>; lease: Pick<Lease, 'beat'> }
 
-export const createLeft = (terms: Terms, { holding: { running, asking }, ending, lease }: Parts) => {
+export const createLeft = (terms: Terms, { holding: { running, asking, entered }, ending, lease }: Parts) => {
   const { client, node, clock, prices, timing, takeOver, onSettled } = terms
-  const { write, lately } = ending
+  const { write, leave, lately } = ending
   /** What is being taken over is this node's, and known to nobody for a moment. */
   const inOrder = createInOrder()
   /** What the database has given to this node, until it is settled or goes on here. */
@@ -75,9 +75,16 @@ export const createLeft = (terms: Terms, { holding: { running, asking }, ending,
       }
       return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
     })
-    // What came in with it leaves with it.
-    const refunded = ended.map(({ id }) => id)
-    if (ended.length > 0) await write(ended, { leaving: { left: [], refunded } })
+    // Who came in with it, or too late for whoever had asked, leaves.
+    const inside = await client.query<{ id: string; key_id: string }>(
+      'SELECT id, key_id FROM entered WHERE node = $1 AND second < $2',
+      [node, Math.floor((clock() - olderThanMs) / 1_000)],
+    )
+    const strangers = inside.filter(({ id }) => !entered.has(id) && !asking.has(id))
+    const refunded = [...new Set([...ended, ...strangers].map(({ id }) => id))]
+    const keyIds = new Set(strangers.map(({ key_id: keyId }) => keyId))
+    if (ended.length > 0) await write(ended, { leaving: { left: [], refunded, keyIds } })
+    else if (refunded.length > 0) await leave({ left: [], refunded, keyIds })
     return ended.length
   }
 

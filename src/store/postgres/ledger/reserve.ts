@@ -98,7 +98,7 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
         window.requests++
         window.last[0] = Math.floor(now / 1_000)
       }
-      if (answer.said === 'ok') entered.set(id, key.id)
+      if (answer.said === 'ok') entered.add(id)
       const { requests, tokens, last } = window
       const row = { at: i, said: answer.said, now, requests, tokens, last_request: last[0], last_token: last[1] }
       const { seconds = null, of_requests = null, of_tokens = null } = answer
