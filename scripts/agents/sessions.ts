@@ -8,15 +8,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { asObject, isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { LOOPBACK_ONLY } from '../../test/support/loopback-only.ts'
 import { listed, type Prompt, promptOf } from '../../test/support/prompt.ts'
-import { type Script, sse } from '../../test/support/provider/scripted.ts'
+import type { Script } from '../../test/support/provider/scripted.ts'
 import { startBench } from '../../test/wire/matrix/bench.ts'
-import { requestFaults } from '../../test/wire/matrix/rules.ts'
 import type { Answer, Piece } from '../../test/wire/matrix/story.ts'
-import { VENDORS } from '../../test/wire/matrix/vendor/index.ts'
+import { answered, differs, faultsIn, namesIn } from './checked.ts'
 
 type Agent = {
   program: string
@@ -116,22 +115,6 @@ const resultsIn = ({ messages, input }: JsonObject): number =>
     .flatMap((item) => [item, ...(isObject(item) ? listed(item.content) : [])])
     .filter(isResult).length
 
-const namesIn = ({ tools }: JsonObject): string[] =>
-  listed(tools).map((tool) => String(asObject(asObject(tool).function).name ?? asObject(tool).name))
-
-/** Where a prompt stops being the other's beginning. */
-const differs = (before: Prompt, now: Prompt, passes: boolean): string | undefined => {
-  const apart = (one: string, other: string): string => {
-    const at = [...one].findIndex((letter, index) => letter !== other[index])
-    return `…${one.slice(Math.max(0, at - 80), at + 120)}\n      …${other.slice(Math.max(0, at - 80), at + 120)}`
-  }
-  if (!passes && now.settings !== before.settings) return `settings: ${apart(before.settings, now.settings)}`
-  const at = before.items.findIndex((item, index) => item !== now.items[index])
-  return at === -1
-    ? undefined
-    : `item ${at} of ${before.items.length}: ${apart(before.items[at] ?? '', now.items[at] ?? '')}`
-}
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { folder: { type: 'string', default: '' } },
@@ -163,11 +146,8 @@ const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<vo
   for (const wire of CHAT_WIRES) {
     bench.play(wire, (sent): Script => {
       requests++
-      const open = JSON.parse(JSON.stringify(sent), (key, value) =>
-        key === 'reasoning_content' || key === 'reasoning_details' ? undefined : value,
-      )
       // What passes is the client's own.
-      if (!passes) faults.push(...requestFaults(wire, open).map((fault) => `request ${requests}: ${fault}`))
+      if (!passes) faults.push(...faultsIn(wire, sent).map((fault) => `request ${requests}: ${fault}`))
       writeFileSync(join(home, `request-${requests}.json`), JSON.stringify(sent))
       const mine = namesIn(sent).includes(agent.shell('').name)
       const answer = mine
@@ -180,11 +160,7 @@ const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<vo
         if (fault !== undefined) faults.push(`request ${requests}: not the one before, ${fault}`)
         prompts.push(now)
       }
-      // Agents tell answers apart by their ids.
-      const own = (text: string): string => text.replaceAll(/"((?:msg|resp|chatcmpl)[-_][^"]*)"/g, `"$1_${requests}"`)
-      return sent.stream === true
-        ? sse(own(VENDORS[wire].stream(answer)), 997)
-        : { steps: [own(VENDORS[wire].json(answer))] }
+      return answered(wire, sent, answer, requests)
     })
   }
   const { url, secret } = bench.gateway
