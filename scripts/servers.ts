@@ -13,7 +13,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { CLIENT_WIRES, type ClientWire } from './servers/ask.ts'
 import { CELLS, type Cell, type Seen } from './servers/cells.ts'
 import { CREDENTIAL, headersOf, INSTALLED, type Installed, type Place } from './servers/installed.ts'
-import { installNpm, installPython, type Running, startInstalled } from './servers/run.ts'
+import { installGo, installNpm, installPython, type Running, startInstalled } from './servers/run.ts'
 import { keepSeen, type Row } from './servers/seen.ts'
 
 const MAKES_MODELS = ['gguf==0.19.0', 'numpy==2.4.6', 'safetensors==0.8.0']
@@ -42,6 +42,7 @@ const placeOf = (installed: Installed, model: string, behind: string): Place => 
   const folder = join(root, installed.name)
   if (installed.python !== undefined) installPython(root, folder, installed.python, installed.overrides)
   if (installed.npm !== undefined) installNpm(folder, installed.npm)
+  if (installed.go !== undefined) installGo(root, folder, installed.go)
   return { folder, model, port: freePort(), behind }
 }
 

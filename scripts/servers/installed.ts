@@ -14,6 +14,8 @@ export type Installed = {
   /** Packages of one index, at their versions. */
   python?: readonly string[]
   npm?: readonly string[]
+  /** A program of ours that is built with these modules, and its source. */
+  go?: { modules: Record<string, string>; source: string }
   /** What its installer is told besides: one line each. */
   overrides?: readonly string[]
   /** A relay: the server that it asks. */
@@ -181,6 +183,62 @@ cli()
         ...[python(place), join(place.folder, 'serve.py'), 'serve'],
         ...['--config', join(place.folder, 'config.json'), ...listening(place)],
       ],
+    }),
+  },
+  {
+    name: 'xllamacpp',
+    title: 'xllamacpp (llama.cpp b11549)',
+    version: '2026.10.11549',
+    python: ['xllamacpp==2026.10.11549'],
+    wires: ALL,
+    provider: { preset: 'llama.cpp' },
+    upstream: () => 'tiny',
+    files: ({ model, port }) => ({
+      'serve.py': `import threading
+import xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path = '${model}.gguf'
+params.model_alias = {'tiny'}
+params.n_ctx = 4096
+params.n_parallel = 1
+params.hostnames = ['127.0.0.1']
+params.port = ${port}
+params.use_jinja = True
+server = xllamacpp.Server(params)
+threading.Event().wait()
+`,
+    }),
+    start: (place) => ({ command: [python(place), join(place.folder, 'serve.py')] }),
+  },
+  {
+    name: 'smg',
+    title: 'SMG, before llama.cpp server',
+    version: '1.13.0',
+    python: ['smg==1.13.0'],
+    behind: 'llama.cpp',
+    wires: ['chat-completions', 'responses'],
+    provider: { preset: 'llama.cpp' },
+    upstream: () => 'tiny',
+    start: (place) => ({
+      command: [
+        ...[join(place.folder, 'bin', 'smg'), 'launch', '--worker-urls', place.behind, '--backend', 'openai'],
+        ...['--disable-circuit-breaker', '--disable-retries'],
+        ...['--prometheus-port', `${place.port + 1}`, ...listening(place)],
+      ],
+    }),
+  },
+  {
+    name: 'ollama',
+    // Its own runner is not packaged.
+    title: 'Ollama’s wires, before llama.cpp server',
+    version: '0.17.4',
+    go: { modules: { 'github.com/ollama/ollama': 'v0.17.4' }, source: 'ollama.go' },
+    behind: 'llama.cpp',
+    wires: ALL,
+    provider: { preset: 'ollama' },
+    upstream: () => 'tiny',
+    start: (place) => ({
+      command: [join(place.folder, 'front'), `127.0.0.1:${place.port}`, place.behind],
     }),
   },
   {

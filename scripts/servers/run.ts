@@ -1,7 +1,7 @@
 // Starts what is installed, waits for it and ends it with all that it started.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, openSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LOOPBACK_ONLY } from '../../test/support/loopback-only.ts'
 import { CREDENTIAL, type Installed, type Place } from './installed.ts'
@@ -45,6 +45,21 @@ export const installNpm = (folder: string, packages: readonly string[]): void =>
   mkdirSync(folder, { recursive: true })
   done(['npm', 'init', '-y'], folder)
   done(['npm', 'install', '--silent', '--no-audit', '--no-fund', ...packages], folder)
+}
+
+/** A program of this folder, as `front`. */
+export const installGo = (
+  root: string,
+  folder: string,
+  { modules, source }: { modules: Record<string, string>; source: string },
+): void => {
+  if (existsSync(join(folder, 'front'))) return
+  mkdirSync(folder, { recursive: true })
+  copyFileSync(join(import.meta.dir, source), join(folder, 'main.go'))
+  const required = Object.entries(modules).map(([name, version]) => `require ${name} ${version}`)
+  writeFileSync(join(folder, 'go.mod'), ['module front', 'go 1.24', ...required, ''].join('\n'))
+  const caches = { GOMODCACHE: join(root, 'cache', 'go'), GOCACHE: join(root, 'cache', 'go-build') }
+  done(['go', 'build', '-o', 'front', '.'], folder, { ...caches, GOFLAGS: '-mod=mod -modcacherw' })
 }
 
 export type Running = { place: Place; url: string; stop(): Promise<void> }

@@ -13,7 +13,8 @@ export const ollama: Preset = {
   quirks: { noDeveloperRole: true, maxTokensField: 'max_tokens', looseAnswers: true },
   facts: [
     { of: 'URL, wire', how: 'documented', on: '2026-11-27', source: 'docs of Ollama' },
-    { of: 'roles, output cap', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'output cap', how: 'driven', on: '2026-11-28', source: 'its wires of 0.17.4' },
+    { of: 'roles', how: 'unverified', on: '2026-11-27', source: '' },
     { of: 'loose answers', how: 'reported', on: '2026-11-28', source: 'ollama#15457, ollama#7881, continue#13225' },
   ],
 }
