@@ -23,6 +23,9 @@ export type Place = {
   readonly tokens?: number | undefined
 }
 
+/** A part of a kept answer; `row`: its answer's. */
+export type PartOf = { readonly row: number; readonly part: Part }
+
 /** `row`: what its pieces are found by. */
 export type KeptAnswer = {
   readonly row: number
@@ -59,12 +62,17 @@ export type AnswerStore = {
   place(places: readonly Place[], bounds: Bounds): Promise<void>
   /** A key's own answer by its id. */
   find(keyId: string, id: string): Promise<KeptAnswer | undefined>
-  /** The key's own answer that holds an item. */
-  withItem(keyId: string, itemId: string): Promise<KeptAnswer | undefined>
-  /** The pieces of a part in their order; `from`: which is the first. */
-  read(row: number, part: Part, from: number, most: number): Promise<string[]>
-  /** Counts the conversation of an answer as used now. */
-  use(answer: KeptAnswer): Promise<void>
+  /** That answer and those that it goes on from, one after the other, as far as they are there: in any order. */
+  conversation(keyId: string, id: string): Promise<KeptAnswer[]>
+  /** The key's own answers that hold these items: each once, the oldest first. */
+  withItems(keyId: string, itemIds: readonly string[]): Promise<KeptAnswer[]>
+  /**
+   * The pieces of these parts in their order; `from`: which of the first part's is the first. No more follow once they come
+   * to so many `bytes`; where they come to fewer, there are no more. `nth`: of which part a piece is.
+   */
+  read(parts: readonly PartOf[], from: number, bytes: number): Promise<{ nth: number; text: string }[]>
+  /** Counts the conversations of these answers as used now. */
+  use(answers: readonly KeptAnswer[]): Promise<void>
   /** False where the key has no such answer. Its pieces go by and by: see `sweep`. */
   forget(keyId: string, id: string): Promise<boolean>
   /** Removes what was forgotten: about so many pieces at most. Returns how many, 0 when none are left. */

@@ -92,13 +92,33 @@ export const createAnswersInMemory = (): AnswerStore & { forgetAll(keyId: string
         keep({ keyId, id, items: [], place: account, tokens }, [], bounds)
     },
     find: async (keyId, id) => answers.get(named(keyId, id)),
-    withItem: async (keyId, itemId) => items.get(named(keyId, itemId)),
-    read: async (row, part, from, most) =>
-      (byRow.get(row) ?? [])
-        .filter((piece) => piece.part === part)
-        .slice(from, from + most)
-        .map(({ text }) => text),
-    use: async (answer) => useNow((answer as Held).conversation),
+    async conversation(keyId, id) {
+      const found = new Set<Held>()
+      for (let at: string | undefined = id; at !== undefined; ) {
+        const held: Held | undefined = answers.get(named(keyId, at))
+        at = held === undefined || found.has(held) ? undefined : held.previous
+        if (held !== undefined) found.add(held)
+      }
+      return [...found]
+    },
+    async withItems(keyId, itemIds) {
+      const found = new Set(itemIds.flatMap((id) => items.get(named(keyId, id)) ?? []))
+      return [...found].sort((a, b) => a.row - b.row)
+    },
+    async read(parts, from, bytes) {
+      const pieces = parts.flatMap(({ row, part }, nth) =>
+        (byRow.get(row) ?? []).filter((piece) => piece.part === part).map(({ text }) => ({ nth, text })),
+      )
+      let sum = 0
+      return pieces.slice(from).filter(({ text }) => {
+        const isWithin = sum < bytes
+        sum += Buffer.byteLength(text)
+        return isWithin
+      })
+    },
+    async use(used) {
+      for (const answer of used) useNow((answer as Held).conversation)
+    },
     async forget(keyId, id) {
       const held = answers.get(named(keyId, id))
       if (held !== undefined) remove(held)

@@ -50,15 +50,56 @@ describe.each(STORES)('kept answers in %s', (_, { newPlace }) => {
     const other = (await place.open()).answers
     const found = await other.find('k', 'large')
     expect(found?.previous).toBe('small')
-    expect((await other.read(found?.row ?? 0, 'input', 0, 9)).map((text) => text.replaceAll('.', ''))).toEqual([
-      '0',
-      '1',
-      '2',
-      'end',
+    const row = found?.row ?? 0
+    const read = async (from: number, bytes: number): Promise<string[]> => {
+      const parts = [
+        { row, part: 'output' },
+        { row, part: 'rest' },
+        { row, part: 'input' },
+      ] as const
+      return (await other.read(parts, from, bytes)).map(({ nth, text }) => `${nth} ${text.replaceAll('.', '')}`)
+    }
+    expect(await read(0, 1_000)).toEqual(['0 said', '2 0', '2 1', '2 2', '2 end'])
+    // As many as come to so many bytes, and what is left from there.
+    expect(await read(0, 4)).toEqual(['0 said'])
+    expect(await read(0, 5)).toEqual(['0 said', '2 0'])
+    expect(await read(1, 20)).toEqual(['2 0', '2 1'])
+    expect(await read(1, 31)).toEqual(['2 0', '2 1', '2 2', '2 end'])
+    expect((await other.read([{ row, part: 'input' }], 3, 9)).map(({ text }) => text)).toEqual(['end'])
+    expect(await other.read([{ row, part: 'input' }], 4, 9)).toEqual([])
+    expect((await other.withItems('k', ['item_small', 'item_none'])).map(({ id }) => id)).toEqual(['small'])
+  })
+
+  test('a conversation is found at once: each of its answers as it is by now, and nothing that goes on from it', async () => {
+    const { answers } = await (await newPlace()).open()
+    const idsOf = async (keyId: string, id: string) =>
+      (await answers.conversation(keyId, id)).map((answer) => answer.id).sort()
+    await keep(answers, 'a')
+    for (const [id, previous] of [
+      ['b', 'a'],
+      ['c', 'b'],
+      ['beside', 'b'],
+      ['d', 'c'],
+    ] as const)
+      await keep(answers, id, { previous })
+    await keep(answers, 'a', { keyId: 'other' })
+    expect(await idsOf('k', 'c')).toEqual(['a', 'b', 'c'])
+    expect(await idsOf('other', 'a')).toEqual(['a'])
+    expect(await idsOf('other', 'c')).toEqual([])
+    await keep(answers, 'b', { previous: 'a', size: 5 })
+    const again = await answers.find('k', 'b')
+    const of = await answers.conversation('k', 'd')
+    expect(of.filter(({ id }) => id === 'b')).toEqual([expect.objectContaining({ row: again?.row })])
+    expect((await answers.withItems('k', ['item_d', 'item_c', 'item_a', 'item_c'])).map(({ id }) => id)).toEqual([
+      'a',
+      'c',
+      'd',
     ])
-    expect(await other.read(found?.row ?? 0, 'input', 2, 1)).toHaveLength(1)
-    expect(await other.read(found?.row ?? 0, 'output', 0, 9)).toEqual(['said'])
-    expect((await other.withItem('k', 'item_small'))?.id).toBe('small')
+    // A provider may give an id a second time.
+    await keep(answers, 'a', { previous: 'd' })
+    expect(await idsOf('k', 'd')).toEqual(['a', 'b', 'c', 'd'])
+    await answers.forget('k', 'c')
+    expect(await idsOf('k', 'd')).toEqual(['d'])
   })
 
   test('what was used last before the retention is forgotten with all that continues it, and removed in steps', async () => {
@@ -71,7 +112,7 @@ describe.each(STORES)('kept answers in %s', (_, { newPlace }) => {
     await keep(store.answers, 'later', { previous: 'used' })
     expect(await store.answers.prune(now - DAY, BOUNDS, 10)).toBe(1)
     expect(await store.answers.find('k', 'old')).toBeUndefined()
-    expect(await store.answers.withItem('k', 'item_old')).toBeUndefined()
+    expect(await store.answers.withItems('k', ['item_old'])).toEqual([])
     expect((await store.answers.find('k', 'used'))?.id).toBe('used')
     expect(await sweepAll(store)).toBeGreaterThan(4)
     now += 2 * DAY

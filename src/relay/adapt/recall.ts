@@ -2,7 +2,7 @@
 // and read in pieces, in turns of the event loop.
 
 import { asObjects, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import type { AnswerStore, Bounds, KeptAnswer, Part, Piece, Place } from '../../ledger/kept-answers.ts'
+import type { AnswerStore, Bounds, KeptAnswer, PartOf, Piece, Place } from '../../ledger/kept-answers.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { lend } from '../../lib/memory.ts'
@@ -47,8 +47,11 @@ type Options = {
 export const PIECE_CHARS = 64 * 1024
 /** From this size on what was asked is written while the answer is made, and not held in memory for so long. */
 const LARGE = 256 * 1024
-/** Pieces read or removed in one turn. */
+/** Pieces written or removed in one turn. */
 const AT_ONCE = 8
+/** What is read in one turn, of so many parts at most. */
+const BYTES_AT_ONCE = AT_ONCE * PIECE_CHARS
+const PARTS_AT_ONCE = 256
 /** Where answers are kept by their providers is written together; sooner where the end of an answer waits for it. */
 const PLACES_MS = 50
 const AWAITED_MS = 2
@@ -63,59 +66,63 @@ export const createRecall = ({
   isShared = false,
   found: tell = () => undefined,
 }: Options): Recall => {
+  const tellOf = (keyId: string, answer: KeptAnswer | undefined): void => {
+    if (answer?.place !== undefined) tell({ keyId, id: answer.id, account: answer.place, tokens: answer.tokens })
+  }
+
   const find = async (keyId: string, id: string): Promise<KeptAnswer | undefined> => {
     const answer = await answers().find(keyId, id)
-    if (answer?.place !== undefined) tell({ keyId, id, account: answer.place, tokens: answer.tokens })
+    tellOf(keyId, answer)
     return answer
   }
 
-  const read = async (answer: KeptAnswer, part: Part): Promise<string> => {
-    const texts: string[] = []
-    for (let last = AT_ONCE; last === AT_ONCE; ) {
-      const more = await turns(AT_ONCE * PIECE_CHARS, () => answers().read(answer.row, part, texts.length, AT_ONCE))
-      texts.push(...more)
-      last = more.length
+  /** Their texts, in the order of the parts. */
+  const read = async (parts: readonly PartOf[]): Promise<string[]> => {
+    const texts = parts.map((): string[] => [])
+    for (let at = 0; at < parts.length; ) {
+      const some = parts.slice(at, at + PARTS_AT_ONCE)
+      const from = texts[at]?.length ?? 0
+      const more = await turns(BYTES_AT_ONCE, () => answers().read(some, from, BYTES_AT_ONCE))
+      for (const { nth, text } of more) texts[at + nth]?.push(text)
+      const isCut = more.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) >= BYTES_AT_ONCE
+      at += isCut ? (more.at(-1)?.nth ?? 0) : some.length
     }
-    return texts.join('')
+    return texts.map((pieces) => pieces.join(''))
   }
 
   /** The answers of the conversation up to that one, oldest first; undefined where one of them is not here any more. */
   const conversation = async (keyId: string, id: string): Promise<KeptAnswer[] | undefined> => {
+    const there = new Map((await answers().conversation(keyId, id)).map((answer) => [answer.id, answer]))
     const found: KeptAnswer[] = []
-    const seen = new Set<string>()
     for (let at: string | undefined = id; at !== undefined; at = found.at(-1)?.previous) {
-      const answer = seen.has(at) ? undefined : await find(keyId, at)
+      const answer = there.get(at)
+      tellOf(keyId, answer)
       if (answer === undefined || answer.place !== undefined) return undefined
-      seen.add(at)
+      // One that comes back to itself is not found a second time.
+      there.delete(at)
       found.push(answer)
     }
     return found.reverse()
   }
 
-  /** It is found all the same where that fails, and nobody waits for it. */
-  const use = (answer: KeptAnswer): void => void answers().use(answer).catch(failed)
+  /** They are found all the same where that fails, and nobody waits for it. */
+  const use = (used: readonly KeptAnswer[]): void => void answers().use(used).catch(failed)
 
   const textBefore = async (keyId: string, id: string): Promise<string | undefined> => {
     const found = await conversation(keyId, id)
     const last = found?.at(-1)
     if (found === undefined || last === undefined) return undefined
-    use(last)
-    const texts: string[] = []
-    for (const answer of found) texts.push(await read(answer, 'input'), await read(answer, 'output'))
+    use([last])
+    const texts = await read(found.flatMap(inputAndOutput))
     return texts.filter((text) => text !== '').join(',')
   }
 
   const itemsOf = async (keyId: string, ids: readonly string[]): Promise<Map<string, JsonObject>> => {
     const items = new Map<string, JsonObject>()
-    const looked = new Set<number>()
-    for (const id of ids) {
-      const answer = items.has(id) ? undefined : await answers().withItem(keyId, id)
-      if (answer === undefined || looked.has(answer.row)) continue
-      looked.add(answer.row)
-      use(answer)
-      for (const item of asObjects(parsedItems(await read(answer, 'output')))) {
-        if (typeof item.id === 'string') items.set(item.id, item)
-      }
+    const found = ids.length === 0 ? [] : await answers().withItems(keyId, ids)
+    if (found.length > 0) use(found)
+    for (const text of await read(found.map(({ row }) => ({ row, part: 'output' })))) {
+      for (const item of asObjects(parsedItems(text))) if (typeof item.id === 'string') items.set(item.id, item)
     }
     return items
   }
@@ -217,18 +224,17 @@ export const createRecall = ({
     async answer(keyId, id) {
       const found = await find(keyId, id)
       if (found === undefined || found.place !== undefined) return undefined
-      const output = await read(found, 'output')
-      return splice(await read(found, 'rest'), [{ path: ['output'], value: `[${output}]` }])
+      const { row } = found
+      const [output, rest = ''] = await read([
+        { row, part: 'output' },
+        { row, part: 'rest' },
+      ])
+      return splice(rest, [{ path: ['output'], value: `[${output}]` }])
     },
     async input(keyId, id) {
       const found = await conversation(keyId, id)
       if (found === undefined) return undefined
-      const items: Json[] = []
-      for (const answer of found) {
-        items.push(...parsedItems(await read(answer, 'input')))
-        if (answer !== found.at(-1)) items.push(...parsedItems(await read(answer, 'output')))
-      }
-      return items
+      return (await read(found.flatMap(inputAndOutput).slice(0, -1))).flatMap(parsedItems)
     },
     async forget(keyId, id) {
       const isForgotten = await answers().forget(keyId, id)
@@ -237,6 +243,11 @@ export const createRecall = ({
     },
   }
 }
+
+const inputAndOutput = ({ row }: KeptAnswer): PartOf[] => [
+  { row, part: 'input' },
+  { row, part: 'output' },
+]
 
 const parsedItems = (text: string): Json[] => {
   const list = parseObject(`{"items":[${text}]}`)?.items

@@ -8,8 +8,8 @@ import {
   FORGOTTEN_AT_ONCE,
   type FoundAnswer,
   foundIn,
-  NOTED_MS,
   SWEPT,
+  unnoted,
 } from '../rows/kept-answers.ts'
 import type { Client } from './client.ts'
 
@@ -143,11 +143,29 @@ const FOUND = `
   SELECT a.row, a.id, a.previous, a.place, a.tokens, a.conversation, c.used_at AS "usedAt"
   FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
 const BY_ID = `${FOUND} WHERE a.id = $2 AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`
-const BY_ITEM = `
-  ${FOUND} JOIN kept_items i ON i.answer = a.row
-  WHERE i.id = $2 AND i.key_id = $1 AND a.id IS NOT NULL AND c.key_id IS NOT NULL`
-const READ = 'SELECT text FROM kept_pieces WHERE answer = $1 AND part = $2 AND at >= $3 ORDER BY at LIMIT $4'
-const USED = 'UPDATE kept_conversations SET used_at = greatest(used_at, $2::bigint) WHERE row = $1'
+/** Of one that comes back to itself each is there once. */
+const CONVERSATION = `
+  WITH RECURSIVE chain AS (
+    (${BY_ID})
+    UNION
+    SELECT earlier.* FROM chain CROSS JOIN LATERAL (
+      ${FOUND} WHERE a.id = chain.previous AND a.key_id = $1 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1) AS earlier)
+  SELECT * FROM chain`
+const BY_ITEMS = `
+  ${FOUND} WHERE a.id IS NOT NULL AND c.key_id IS NOT NULL AND a.row IN (
+    SELECT answer FROM kept_items WHERE id = ANY($2::text[]) AND key_id = $1) ORDER BY a.row`
+/** $1: rows, $2: their parts, $3: from which of the first, $4: bytes. */
+const READ = `
+  SELECT nth - 1 AS nth, text FROM (
+    SELECT nth, at, text, sum(bytes) OVER (ORDER BY nth, at) - bytes AS before FROM (
+      SELECT w.nth, p.at, p.text, octet_length(p.text) AS bytes
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (row, part, nth)
+      JOIN kept_pieces p ON p.answer = w.row AND p.part = w.part
+      WHERE w.nth > 1 OR p.at >= $3) AS due) AS near
+  WHERE before < $4 ORDER BY near.nth, near.at`
+const USED = `
+  UPDATE kept_conversations SET used_at = greatest(used_at, $2::bigint)
+  WHERE row IN (SELECT row FROM kept_conversations WHERE row = ANY($1::bigint[]) ORDER BY row FOR UPDATE)`
 const REVOKED = `
   SELECT t.key_id AS "keyId" FROM kept_totals t JOIN keys k ON k.id = t.key_id
   WHERE k.revoked_at IS NOT NULL AND t.bytes > 0 LIMIT 1`
@@ -163,6 +181,8 @@ const PAID_AT = 32
 export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () => number): AnswerStore => {
   let owed = 0
   const rows = (text: string, values: readonly unknown[]): Promise<Total[]> => query<Total>(text, values)
+  const found = async (text: string, values: readonly unknown[]): Promise<FoundAnswer[]> =>
+    (await query<AnswerRow>(text, values)).map(foundIn)
   const piecesOf = (pieces: readonly Piece[]) => ({
     parts: pieces.map(({ part }) => part),
     texts: pieces.map(({ text }) => text),
@@ -231,14 +251,15 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
       for (const keyId of new Set(keys)) totals = await bound(keyId, totals, bounds)
       await owe(places.length * SWEPT)
     },
-    find: async (keyId, id) => foundIn((await query<AnswerRow>(BY_ID, [keyId, id]))[0]),
-    withItem: async (keyId, itemId) => foundIn((await query<AnswerRow>(BY_ITEM, [keyId, itemId]))[0]),
-    read: async (row, part, from, most) =>
-      (await query<{ text: string }>(READ, [row, part, from, most])).map(({ text }) => text),
-    async use(answer) {
-      const { conversation, usedAt } = answer as FoundAnswer
+    find: async (keyId, id) => (await found(BY_ID, [keyId, id]))[0],
+    conversation: (keyId, id) => found(CONVERSATION, [keyId, id]),
+    withItems: (keyId, itemIds) => found(BY_ITEMS, [keyId, itemIds]),
+    read: (parts, from, bytes) =>
+      query(READ, [parts.map(({ row }) => row), parts.map(({ part }) => part), from, bytes]),
+    async use(answers) {
       const now = clock()
-      if (now - usedAt >= NOTED_MS) await query(USED, [conversation, now])
+      const due = unnoted(answers, now)
+      if (due.length > 0) await query(USED, [due, now])
     },
     forget: async (keyId, id) => (await query(FORGET, [keyId, id, clock()])).length > 0,
     sweep,

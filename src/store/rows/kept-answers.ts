@@ -15,20 +15,24 @@ export type AnswerRow = {
 
 export type FoundAnswer = KeptAnswer & Pick<AnswerRow, 'conversation' | 'usedAt'>
 
-export const foundIn = (row: AnswerRow | null | undefined): FoundAnswer | undefined =>
-  row == null
-    ? undefined
-    : {
-        ...row,
-        previous: row.previous ?? undefined,
-        place: row.place ?? undefined,
-        tokens: row.tokens ?? undefined,
-      }
+export const foundIn = (row: AnswerRow): FoundAnswer => ({
+  ...row,
+  previous: row.previous ?? undefined,
+  place: row.place ?? undefined,
+  tokens: row.tokens ?? undefined,
+})
+
+/** A conversation that is used all the time is noted so seldom. */
+const NOTED_MS = 10_000
+
+/** The conversations of these answers whose use is to be noted now. */
+export const unnoted = (answers: readonly KeptAnswer[], now: number): number[] => {
+  const due = (answers as readonly FoundAnswer[]).filter(({ usedAt }) => now - usedAt >= NOTED_MS)
+  return [...new Set(due.map(({ conversation }) => conversation))]
+}
 
 /** Conversations forgotten by one write: where bounds are set lower, later writes and rounds do the rest. */
 export const FORGOTTEN_AT_ONCE = 16
-/** A conversation that is used all the time is noted so seldom. */
-export const NOTED_MS = 10_000
 /** Beside the pieces that it adds, a write removes, or owes the removal of, so many of what was forgotten: that never piles up. */
 export const SWEPT = 4
 /** A large answer that has been written for longer never will be whole. */

@@ -9,20 +9,23 @@ import {
   type Piece,
   type Written,
 } from '../../ledger/kept-answers.ts'
-import {
-  ABANDONED_MS,
-  type AnswerRow,
-  FORGOTTEN_AT_ONCE,
-  type FoundAnswer,
-  foundIn,
-  NOTED_MS,
-  SWEPT,
-} from '../rows/kept-answers.ts'
+import { ABANDONED_MS, type AnswerRow, FORGOTTEN_AT_ONCE, foundIn, SWEPT, unnoted } from '../rows/kept-answers.ts'
 import type { AtOnce } from './patient.ts'
 
 const FOUND = `
   SELECT a.row, a.id, a.previous, a.place, a.tokens, a.conversation, c.used_at AS usedAt
   FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation`
+/** ?1: the id, ?2: the key. Of one that comes back to itself each is there once. */
+const CONVERSATION = `
+  WITH RECURSIVE chain (row, previous) AS (
+    SELECT row, previous FROM (
+      SELECT a.row, a.previous FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
+      WHERE a.id = ?1 AND a.key_id = ?2 AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1)
+    UNION
+    SELECT a.row, a.previous FROM chain JOIN kept_answers a ON a.row = (
+      SELECT max(b.row) FROM kept_answers b JOIN kept_conversations c ON c.row = b.conversation
+      WHERE b.id = chain.previous AND b.key_id = ?2 AND c.key_id IS NOT NULL))
+  ${FOUND} WHERE a.row IN (SELECT row FROM chain)`
 const NEW_CONVERSATION = 'INSERT INTO kept_conversations (key_id, used_at) VALUES (?, ?) RETURNING row'
 const NEW_ANSWER = 'INSERT INTO kept_answers (created_at) VALUES (?) RETURNING row'
 const ADD_PIECE = 'INSERT INTO kept_pieces (answer, part, at, text) VALUES (?, ?, ?, ?)'
@@ -49,9 +52,10 @@ export const createKeptAnswers = (
   const byId = db.query<AnswerRow, [string, string]>(
     `${FOUND} WHERE a.id = ? AND a.key_id = ? AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1`,
   )
-  const byItem = db.query<AnswerRow, [string, string]>(
-    `${FOUND} JOIN kept_items i ON i.answer = a.row
-     WHERE i.id = ? AND i.key_id = ? AND a.id IS NOT NULL AND c.key_id IS NOT NULL`,
+  const conversation = db.query<AnswerRow, [string, string]>(CONVERSATION)
+  const byItems = db.query<AnswerRow, [string, string]>(
+    `${FOUND} WHERE a.id IS NOT NULL AND c.key_id IS NOT NULL AND a.row IN (
+       SELECT answer FROM kept_items WHERE id IN (SELECT value FROM json_each(?)) AND key_id = ?) ORDER BY a.row`,
   )
   const newConversation = db.query<{ row: number }, [string, number]>(NEW_CONVERSATION)
   const newAnswer = db.query<{ row: number }, [number]>(NEW_ANSWER)
@@ -69,8 +73,8 @@ export const createKeptAnswers = (
   const oldestOf = db.query<Conversation, [string]>(`${OLDEST} WHERE key_id = ? ORDER BY used_at LIMIT 1`)
   const oldest = db.query<Conversation, []>(`${OLDEST} WHERE key_id IS NOT NULL ORDER BY used_at LIMIT 1`)
   const hide = db.query<null, [number]>('UPDATE kept_conversations SET key_id = NULL WHERE row = ?')
-  const read = db.query<{ text: string }, [number, Part, number, number]>(
-    'SELECT text FROM kept_pieces WHERE answer = ? AND part = ? AND at >= ? ORDER BY at LIMIT ?',
+  const piecesOf = db.query<{ text: string }, [number, Part, number]>(
+    'SELECT text FROM kept_pieces WHERE answer = ? AND part = ? AND at >= ? ORDER BY at',
   )
 
   const countBytes = (keyId: string, bytes: number): void => {
@@ -205,13 +209,31 @@ export const createKeptAnswers = (
         for (const { keyId, id, account, tokens } of places)
           keep({ keyId, id, items: [], place: account, tokens }, [], bounds)
       }),
-    find: (keyId, id) => foundIn(byId.get(id, keyId)),
-    withItem: (keyId, itemId) => foundIn(byItem.get(itemId, keyId)),
-    read: (row, part, from, most) => read.all(row, part, from, most).map(({ text }) => text),
-    use: (answer) => {
-      const { conversation, usedAt } = answer as FoundAnswer
+    find(keyId, id) {
+      const row = byId.get(id, keyId)
+      return row === null ? undefined : foundIn(row)
+    },
+    conversation: (keyId, id) => conversation.all(id, keyId).map(foundIn),
+    withItems: (keyId, itemIds) => byItems.all(JSON.stringify(itemIds), keyId).map(foundIn),
+    read(parts, from, bytes) {
+      const read: { nth: number; text: string }[] = []
+      let sum = 0
+      for (const [nth, { row, part }] of parts.entries()) {
+        for (const { text } of piecesOf.iterate(row, part, nth === 0 ? from : 0)) {
+          read.push({ nth, text })
+          sum += Buffer.byteLength(text)
+          if (sum >= bytes) return read
+        }
+      }
+      return read
+    },
+    use(answers) {
       const now = clock()
-      if (now - usedAt >= NOTED_MS) write(() => used.run(0, now, conversation))
+      const due = unnoted(answers, now)
+      if (due.length === 0) return
+      write(() => {
+        for (const conversation of due) used.run(0, now, conversation)
+      })
     },
     forget: (keyId, id) =>
       write(() => {

@@ -129,6 +129,40 @@ describe.each(STORES)('%s', (_, makeStore) => {
       })
     })
 
+    test('costs as many questions to the store after a long conversation as after a short one', async () => {
+      const asked: string[] = []
+      const store = new Proxy(makeStore(), {
+        get(answers, name) {
+          asked.push(String(name))
+          return Reflect.get(answers, name)
+        },
+      })
+      const recall = recallOn(store)
+      const names = Array.from({ length: 40 }, (_, at) => `a${at}`)
+      for (const [at, name] of names.entries()) await keep(recall, 'k', name, at > 0 ? { after: `a${at - 1}` } : {})
+      const questions = async (run: () => Promise<unknown>): Promise<string[]> => {
+        asked.length = 0
+        await run()
+        return asked.toSorted()
+      }
+      const of = (count: number) => [
+        () => resolved(recall, 'k', continuing(`a${count - 1}`)),
+        () => resolved(recall, 'k', referring(...names.slice(0, count).map((name) => `msg_${name}`))),
+        () => recall.input('k', `resp_a${count - 1}`),
+      ]
+      const short: string[][] = []
+      for (const run of of(2)) short.push(await questions(run))
+      const long: string[][] = []
+      for (const run of of(40)) long.push(await questions(run))
+      expect(long).toEqual(short)
+      expect(long).toEqual([
+        ['conversation', 'read', 'use'],
+        ['read', 'use', 'withItems'],
+        ['conversation', 'read'],
+      ])
+      expect(await recall.input('k', 'resp_a39')).toHaveLength(79)
+    })
+
     test('is given back as it was, with what it was asked', async () => {
       const recall = recallOn(makeStore())
       await keep(recall, 'k', 'a')

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Bounds } from '../../../src/ledger/kept-answers.ts'
+import { createKeptAnswers } from '../../../src/store/postgres/kept-answers.ts'
 import type { PostgresStore } from '../../../src/store/postgres/open.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 import { dropAll, newDatabase, nodeOn } from './support.ts'
@@ -100,8 +101,10 @@ describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', 
     await here.answers.keep({ keyId: 'k', id: 'a', items: ['i'] }, [{ part: 'input', text: '"é"' }], WIDE)
     expect(await there.answers.keep({ keyId: 'k', id: 'b', previous: 'a', items: [] }, [], WIDE)).toBe(true)
     expect(await here.answers.find('k', 'b')).toMatchObject({ id: 'b', previous: 'a' })
-    const found = await there.answers.withItem('k', 'i')
-    expect(found && (await there.answers.read(found.row, 'input', 0, 9))).toEqual(['"é"'])
+    const [found] = await there.answers.withItems('k', ['i'])
+    expect(found && (await there.answers.read([{ row: found.row, part: 'input' }], 0, 9))).toEqual([
+      { nth: 0, text: '"é"' },
+    ])
     const [forgot, kept] = await Promise.all([
       here.answers.forget('k', 'a'),
       there.answers.keep({ keyId: 'k', id: 'c', previous: 'a', items: [] }, [], WIDE),
@@ -110,5 +113,49 @@ describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', 
     expect(await here.answers.find('k', 'a')).toBeUndefined()
     expect(await here.answers.find('k', 'c')).toEqual(kept ? expect.objectContaining({ previous: 'a' }) : undefined)
     expect((await countsOf(here)).counted).toEqual((await countsOf(here)).kept)
+  })
+  test('are found and read by as many statements, however many a conversation has', async () => {
+    const { client } = await nodeOn(await newDatabase())
+    let asked = 0
+    const answers = createKeptAnswers(
+      {
+        query: (...question) => {
+          asked++
+          return client.query(...question)
+        },
+      },
+      () => 1,
+    )
+    const statements: number[] = []
+    for (const count of [2, 40]) {
+      for (let at = 0; at < count; at++) {
+        const previous = at === 0 ? undefined : `resp_${count}_${at - 1}`
+        const pieces = [
+          { part: 'input', text: '1' },
+          { part: 'output', text: '2' },
+        ] as const
+        await answers.keep(
+          { keyId: 'k', id: `resp_${count}_${at}`, previous, items: [`i_${count}_${at}`] },
+          pieces,
+          WIDE,
+        )
+      }
+      asked = 0
+      const found = await answers.conversation('k', `resp_${count}_${count - 1}`)
+      expect(found).toHaveLength(count)
+      await answers.withItems(
+        'k',
+        found.map((_, at) => `i_${count}_${at}`),
+      )
+      expect(
+        await answers.read(
+          found.map(({ row }) => ({ row, part: 'output' })),
+          0,
+          9_000,
+        ),
+      ).toHaveLength(count)
+      statements.push(asked)
+    }
+    expect(statements).toEqual([3, 3])
   })
 })
