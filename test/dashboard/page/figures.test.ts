@@ -219,6 +219,36 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.getByText('No exchange matches').waitFor()
     }))
 
+  test('older ones under way stay in the list that is asked for again by itself', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('three at once')
+      const leave = [hang(secret), hang(secret), hang(secret)]
+      await page.goto(`${gateway.url}/dashboard/exchanges?outcome=open&key=${id}`)
+      await page.locator('tbody tr').nth(2).waitFor()
+      // In pages of one.
+      await page.route('**/admin/api/exchanges?*', (route) =>
+        route.continue({
+          url: route
+            .request()
+            .url()
+            .replace(/limit=\d+/, 'limit=1'),
+        }),
+      )
+      await page.getByText('1 shown').waitFor()
+      await page.getByRole('button', { name: 'Older' }).click()
+      await page.getByText('2 shown').waitFor()
+      for (let times = 0; times < 2; times++) {
+        const next = page.waitForResponse((response) => /exchanges\?.*before=/.test(response.url()))
+        await (await next).finished()
+        expect(await page.locator('tbody tr').count()).toBe(2)
+      }
+      await leave[1]?.()
+      await page.getByText('2 shown').waitFor()
+      await leave[0]?.()
+      await leave[2]?.()
+      await page.getByText('No exchange matches').waitFor()
+    }))
+
   test('what ends stands where it began in the list, before and after it is loaded again', () =>
     admin('/dashboard', async (page) => {
       const { secret, id } = await issue('long and short')
