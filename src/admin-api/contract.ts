@@ -107,6 +107,7 @@ export const CONTRACT = {
       name: Type.Optional(Name),
       role: Type.Optional(S.Role),
       limits: Type.Optional(Limits),
+      second_factor: Type.Optional(Type.Literal(false, { description: 'Removes it.' })),
       ...Belonging,
     }),
     output: S.Member,
@@ -115,7 +116,6 @@ export const CONTRACT = {
     params: Id,
     output: Invited,
   },
-  'members.remove-second-factor': { params: Id, output: S.Member },
   'members.remove': {
     params: Id,
     query: input({ keys: oneOf(['revoke', 'keep'], { default: 'revoke' }) }),

@@ -42,12 +42,6 @@ export const ROUTES = {
   'members.invite': { method: 'POST', path: '/members', access: 'admin-session', proof: true },
   'members.update': { method: 'PATCH', path: '/members/:id', access: 'admin-session' },
   'members.renew-invitation': { method: 'POST', path: '/members/:id/invitation', access: 'admin-session', proof: true },
-  'members.remove-second-factor': {
-    method: 'DELETE',
-    path: '/members/:id/second-factor',
-    access: 'admin-session',
-    proof: true,
-  },
   'members.remove': { method: 'DELETE', path: '/members/:id', access: 'admin-session' },
   'teams.list': { method: 'GET', path: '/teams', access: 'admin' },
   'teams.create': { method: 'POST', path: '/teams', access: 'admin' },

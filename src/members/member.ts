@@ -107,8 +107,10 @@ export type NewMember = {
   budget?: BudgetTerms | null
 }
 
-/** Absent members stay as they are; null: none. */
-export type MemberPatch = Partial<Pick<NewMember, 'name' | 'role' | 'limits' | 'teamId' | 'budget'>>
+/** Absent members stay as they are; null: none. `endsFactor`: the second factor is removed. */
+export type MemberPatch = Partial<Pick<NewMember, 'name' | 'role' | 'limits' | 'teamId' | 'budget'>> & {
+  endsFactor?: true
+}
 
 /** A named group of members. */
 export type Team = { id: string; name: string; createdAt: number }

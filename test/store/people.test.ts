@@ -207,6 +207,22 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
     })
   })
 
+  test('the end of a second factor is one with the change of its member', async () => {
+    const store = await open()
+    const { members, factors } = store
+    const { id } = await members.add(member('Ada'), ACTOR)
+    await factors.offer(id, 'secret')
+    await factors.confirm(id, { step: 5, codes: ['a'], keep: 'here' })
+    const only = members.update(id, { role: 'admin', endsFactor: true, teamId: 'team_none' }, ACTOR)
+    await expect(only).rejects.toMatchObject({ param: 'team' })
+    expect((await factors.get(id))?.codes).toBe(1)
+    await members.update(id, { endsFactor: true }, ACTOR)
+    expect(await factors.get(id)).toBeUndefined()
+    expect(await actionsIn(store)).toEqual([
+      ...['member.add', 'second-factor.offer', 'second-factor.enable', 'second-factor.remove'],
+    ])
+  })
+
   test('a second factor is offered, confirmed, used by steps and codes, and removed', async () => {
     const store = await open()
     const { members, factors, sessions } = store

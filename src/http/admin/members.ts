@@ -22,7 +22,6 @@ export const members: Part<
   | 'members.invite'
   | 'members.update'
   | 'members.renew-invitation'
-  | 'members.remove-second-factor'
   | 'members.remove'
 > = {
   'members.list': async ({ gateway }) => {
@@ -56,25 +55,21 @@ export const members: Part<
     const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits), ...belongingOf(more) }
     return invitationView(gateway, await gateway.membership.inviteNew(member, actorOf(caller)))
   },
-  'members.update': async ({ gateway, caller }, { id, name, role, limits, ...more }) => {
+  'members.update': async ({ gateway, caller }, { id, name, role, limits, second_factor, ...more }) => {
     const known = await gateway.store.members.get(id)
-    if (role === 'admin' && known?.role !== 'admin') requireProof(gateway, caller)
+    const opens = (role === 'admin' && known?.role !== 'admin') || second_factor === false
+    if (opens) requireProof(gateway, caller)
     const patch = {
       ...(name === undefined ? {} : { name: cleanName(name) }),
       ...(role === undefined ? {} : { role }),
       ...(limits === undefined || known === undefined ? {} : { limits: withLimits(gateway, known.limits, limits) }),
+      ...(second_factor === undefined ? {} : { endsFactor: true as const }),
       ...belongingOf(more),
     }
     return viewOf(gateway, await gateway.store.members.update(id, patch, actorOf(caller)))
   },
   'members.renew-invitation': async ({ gateway, caller }, { id }) =>
     invitationView(gateway, await gateway.membership.invite(id, actorOf(caller))),
-  'members.remove-second-factor': async ({ gateway, caller }, { id }) => {
-    const member = await gateway.store.members.get(id)
-    if (member === undefined) throw new GatewayError('not_found', 'There is no such member.')
-    await gateway.store.factors.remove(id, actorOf(caller))
-    return viewOf(gateway, member)
-  },
   'members.remove': async ({ gateway, caller }, { id, keys }) => {
     await gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }

@@ -128,7 +128,7 @@ export const createMembers = ({ orm, changes: { change }, ring, ofBudgets, refre
       if (teamId !== null || budget !== null) await ofBudgets.reload()
       return added
     },
-    async update(id, { budget, ...patch }, actor) {
+    async update(id, { budget, endsFactor, ...patch }, actor) {
       const updated = await change(actor, async (changing) => {
         const { tx, note } = changing
         const before = await byId(tx, id)
@@ -136,6 +136,7 @@ export const createMembers = ({ orm, changes: { change }, ring, ofBudgets, refre
         const steppedDown = patch.role === 'member' && before.role === 'admin'
         if (budget !== undefined) await ofBudgets.put(budgetOf('member', id), budget, changing)
         if (patch.teamId != null) await requireTeam(tx, patch.teamId)
+        if (endsFactor) await removeFactor(changing, id)
         if (Object.keys(patch).length === 0) return toMember(before)
         if (steppedDown && before.passwordHash !== null) await requireAdmin(tx, id)
         const after = toMember(await set(tx, id, patch))

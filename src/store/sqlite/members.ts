@@ -126,7 +126,7 @@ export const createMembers = ({ orm, change, clock, ring, ofBudgets }: Options):
       if (teamId !== null || budget !== null) ofBudgets.reload(false)
       return added
     },
-    update(id, { budget, ...patch }, actor) {
+    update(id, { budget, endsFactor, ...patch }, actor) {
       const updated = change(actor, (tx, note) => {
         const before = byId(tx, id)
         if (patch.name !== undefined) requireFree(tx, patch.name, id)
@@ -134,6 +134,7 @@ export const createMembers = ({ orm, change, clock, ring, ofBudgets }: Options):
         const left = steppedDown && before.passwordHash !== null ? anotherAdmin(tx, id) : undefined
         if (budget !== undefined) ofBudgets.put(budgetOf('member', id), budget, tx, note)
         if (patch.teamId != null) requireTeam(tx, patch.teamId)
+        if (endsFactor) removeFactor(tx, note, id)
         if (Object.keys(patch).length === 0) return toMember(before)
         const [row] = tx
           .update(table)

@@ -250,10 +250,16 @@ describe('over the admin API', () => {
     expect((await signIn('loser')).status).toBe(200)
     await enable(person)
     expect((await signIn('loser')).status).toBe(401)
-    const after = await desk.call('members.remove-second-factor', desk.admin, { id: person.member.id })
+    const { id } = person.member
+    const taken = { id, name: desk.admin.member.name, second_factor: false } as const
+    expect((await desk.request('members.update', desk.admin, taken)).status).toBe(400)
+    // All of a change or nothing: a name that is taken leaves the factor.
+    expect((await signIn('loser')).status).toBe(401)
+    const after = await desk.call('members.update', desk.admin, { id, name: 'Loser', second_factor: false })
     expect(after.second_factor).toBe(false)
     expect((await signIn('loser')).status).toBe(200)
-    expect((await desk.request('members.remove-second-factor', desk.admin, { id: 'mem_nobody' })).status).toBe(404)
+    const nobody = { id: 'mem_nobody', second_factor: false } as const
+    expect((await desk.request('members.update', desk.admin, nobody)).status).toBe(404)
     const { items } = await desk.call('audit.list', desk.admin, { target: person.member.id })
     const removed = items.filter(({ action }) => action === 'second-factor.remove')
     expect(removed.map(({ actor }) => actor.name)).toEqual(['Ada', 'Loser'])

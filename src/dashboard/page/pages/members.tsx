@@ -251,9 +251,9 @@ const MemberDialog = ({
           member,
         ),
         ...changesWithin('limits', before, limits),
+        ...(unsecured ? { second_factor: false as const } : {}),
       }
       await call('members.update', { id: of.id, ...changes })
-      if (unsecured) await call('members.remove-second-factor', { id: of.id })
       onDone()
     }
     onClose()
