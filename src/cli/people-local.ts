@@ -17,15 +17,9 @@ export const localPeople = (where: Where, io: Io): People => {
   const read = <T>(use: (store: Store) => T | Promise<T>): Promise<T> => withStore(config, io, 'read', use)
   const budgetIn = ({ budgets }: Store, id: BudgetId) =>
     shownBudgetOf(id, { now: io.now(), calendar: config.calendar, budgets })
-  const membershipIn = async (store: Store) => {
-    const settings = await createSettings({ ...config, limits: { ...config.limits } }, store.settings)
-    return createMembership({ store, clock: io.now, sessionDays: () => settings.values().session_days })
-  }
   const sessionsIn = async (store: Store) => {
-    const membership = await membershipIn(store)
-    const members = await store.members.list()
-    const sessions = await Promise.all(members.map(({ id }) => membership.sessionsOf(id)))
-    return members.flatMap((member, index) => (sessions[index] ?? []).map((session) => ({ member, session })))
+    const settings = await createSettings({ ...config, limits: { ...config.limits } }, store.settings)
+    return createMembership({ store, clock: io.now, sessionDays: () => settings.values().session_days }).allSessions()
   }
   return {
     members: () =>

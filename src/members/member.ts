@@ -172,6 +172,8 @@ export type SessionStore = {
   find(hash: string): Promise<{ member: Member; stored: StoredSession } | undefined>
   /** A member's, the one used last first. */
   of(memberId: string): Promise<StoredSession[]>
+  /** Everybody's, with their members as they are now: those in the order of the list of members, each one's as in `of`. */
+  all(): Promise<{ member: Member; stored: StoredSession }[]>
   seen(hash: string, now: number): Promise<void>
   /**
    * Its owner has proven who they are, by a password with this hash. `told`: in the audit. False, with nothing changed, where

@@ -74,6 +74,8 @@ export type Membership = {
   session(secret: string): Promise<Session | undefined>
   /** Those of a member that last, the one used last first. */
   sessionsOf(memberId: string): Promise<StoredSession[]>
+  /** Everybody's that last, in the order of the list of members. */
+  allSessions(): Promise<{ member: Member; session: StoredSession }[]>
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
   token(secret: string): Promise<AdminToken | undefined>
   /** The secret is shown once and not kept. Throws `invalid_request` for a label that does not show as it is written. */
@@ -229,6 +231,7 @@ export const createMembership = ({
     },
     session: sessions.find,
     sessionsOf: sessions.of,
+    allSessions: sessions.all,
     async token(secret) {
       if (!secret.startsWith(TOKEN_PREFIX) || secret.length > LONGEST) return undefined
       const found = await tokens.find(hashSecret(secret))

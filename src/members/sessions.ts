@@ -37,6 +37,8 @@ export type Sessions = {
   isProven(session: Session): boolean
   /** Those of a member that last, the one used last first. */
   of(memberId: string): Promise<StoredSession[]>
+  /** Everybody's that last, in the order of the list of members. */
+  all(): Promise<{ member: Member; session: StoredSession }[]>
 }
 
 /** `lengthMs`: from sign-in on. A shorter one ends the sessions there are earlier. */
@@ -44,6 +46,7 @@ type SessionsOptions = { store: SessionStore; clock: () => number; lengthMs: () 
 
 export const createSessions = ({ store, clock, lengthMs }: SessionsOptions): Sessions => {
   const endOf = ({ createdAt, expiresAt }: StoredSession): number => Math.min(expiresAt, createdAt + lengthMs())
+  const asItEnds = (session: StoredSession): StoredSession => ({ ...session, expiresAt: endOf(session) })
   const lasts = (session: StoredSession): boolean => {
     const now = clock()
     return endOf(session) > now && session.seenAt + IDLE_MS > now && session.createdAt <= now + LEEWAY_MS
@@ -75,8 +78,11 @@ export const createSessions = ({ store, clock, lengthMs }: SessionsOptions): Ses
     },
     // A clock that was set back has left a time to come.
     isProven: ({ provenAt }) => Math.abs(clock() - provenAt) < PROVEN_MS,
-    of: async (memberId) =>
-      (await store.of(memberId)).filter(lasts).map((session) => ({ ...session, expiresAt: endOf(session) })),
+    of: async (memberId) => (await store.of(memberId)).filter(lasts).map(asItEnds),
+    all: async () =>
+      (await store.all())
+        .filter(({ stored }) => lasts(stored))
+        .map(({ member, stored }) => ({ member, session: asItEnds(stored) })),
   }
 }
 

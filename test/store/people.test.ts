@@ -194,6 +194,29 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
     expect(before).toMatchObject({ actor: { kind: 'member', id }, after: { sessions: 1 } })
   })
 
+  test('all sessions are found with their members, in the order of members, each one’s used last first', async () => {
+    let now = NOW
+    const { members, sessions } = await open(() => now++)
+    const names = ['Ada', 'Bo', 'Cy', 'Di']
+    const ids = await Promise.all(names.map(async (name) => (await members.add(member(name), ACTOR)).id))
+    const [ada = '', bo = '', , di = ''] = ids
+    expect(await sessions.all()).toEqual([])
+    for (const [at, id] of [di, ada, di, bo, ada].entries())
+      await sessions.open(sessionOf(id, `${at}`, { now: NOW + at }), false)
+    await sessions.seen('1', NOW + 9)
+    await members.remove(bo, 'revoke', ACTOR)
+    const all = await sessions.all()
+    expect(all.map(({ member: { name }, stored: { hash } }) => `${name} ${hash}`)).toEqual([
+      ...['Ada 1', 'Ada 4', 'Di 2', 'Di 0'],
+    ])
+    for (const id of ids) {
+      const owner = await members.get(id)
+      const own = all.filter((each) => each.member.id === id)
+      expect(own.map(({ stored }) => stored)).toEqual(await sessions.of(id))
+      for (const each of own) expect(each.member).toEqual(owner as typeof each.member)
+    }
+  })
+
   test('a session that an admin ends is told as theirs', async () => {
     const store = await open()
     const { members, sessions } = store

@@ -41,10 +41,10 @@ export const members: Part<
     return { items }
   },
   'members.sessions': async ({ gateway }) => ({
-    items: (await sessionsOfAll(gateway)).map(({ member, session }) => memberSession(member, session)),
+    items: (await gateway.membership.allSessions()).map(({ member, session }) => memberSession(member, session)),
   }),
   'members.end-session': async ({ gateway, caller }, { id }) => {
-    const found = (await sessionsOfAll(gateway)).find(({ session }) => sessionId(session.hash) === id)
+    const found = (await gateway.membership.allSessions()).find(({ session }) => sessionId(session.hash) === id)
     if (found === undefined) throw new GatewayError('not_found', 'There is no such session (any more).')
     await gateway.store.sessions.end(found.member.id, id, actorOf(caller))
     // Which session it was made in is not kept: the page of another makes a new one.
@@ -74,12 +74,6 @@ export const members: Part<
     await gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }
   },
-}
-
-const sessionsOfAll = async ({ store, membership }: Gateway) => {
-  const members = await store.members.list()
-  const sessions = await Promise.all(members.map(({ id }) => membership.sessionsOf(id)))
-  return members.flatMap((member, index) => (sessions[index] ?? []).map((session) => ({ member, session })))
 }
 
 /** Of which team they are, and what they may use. */

@@ -1,12 +1,15 @@
 // Sessions in PostgreSQL, by the hash of their secret.
 
-import { and, desc, eq, exists, isNotNull, isNull, lt, or } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import { GatewayError } from '../../errors.ts'
 import { type SessionStore, sessionId } from '../../members/member.ts'
 import { sessionRow, toMember, toSession } from '../rows/people.ts'
 import type { Changes } from './change.ts'
 import type { Orm } from './orm.ts'
-import { members, sessions as table } from './schema.ts'
+import { byBytes, members, sessions as table } from './schema.ts'
+
+/** The one used last first. */
+const LAST_USED = [desc(table.seenAt), desc(table.createdAt)]
 
 export const createSessions = (orm: Orm, { record }: Changes): SessionStore => ({
   open: (session, told, passwordHash) =>
@@ -34,13 +37,31 @@ export const createSessions = (orm: Orm, { record }: Changes): SessionStore => (
     const [member] = await orm.select().from(members).where(signsIn)
     return member && { member: toMember(member), stored: toSession(stored) }
   },
+  async all() {
+    const there = orm.select({ id: members.id }).from(members).where(isNull(members.removedAt))
+    const stored = await orm
+      .select()
+      .from(table)
+      .where(inArray(table.memberId, there))
+      .orderBy(...LAST_USED)
+    const sessions = Map.groupBy(stored, ({ memberId }) => memberId)
+    const owners = await orm
+      .select()
+      .from(members)
+      .where(and(isNull(members.removedAt), inArray(members.id, orm.select({ id: table.memberId }).from(table))))
+      .orderBy(asc(members.createdAt), byBytes(members.id))
+    return owners.flatMap((row) => {
+      const member = toMember(row)
+      return (sessions.get(row.id) ?? []).map((session) => ({ member, stored: toSession(session) }))
+    })
+  },
   of: async (memberId) =>
     (
       await orm
         .select()
         .from(table)
         .where(eq(table.memberId, memberId))
-        .orderBy(desc(table.seenAt), desc(table.createdAt))
+        .orderBy(...LAST_USED)
     ).map(toSession),
   async seen(hash, now) {
     await orm.update(table).set({ seenAt: now }).where(eq(table.hash, hash))

@@ -10,6 +10,9 @@ import type { AtOnce } from './patient.ts'
 import { insertSession } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
+/** The one used last first. */
+const LAST_USED = [desc(table.seenAt), desc(table.createdAt)]
+
 export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: () => number): AtOnce<SessionStore> => ({
   open: (session, told, passwordHash) =>
     change({ kind: 'member', id: session.memberId }, (tx, note) => {
@@ -37,12 +40,21 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change, clock: ()
     if (row === undefined) return undefined
     return { member: toMember(row.members), stored: toSession(row.sessions) }
   },
+  all: () =>
+    orm
+      .select()
+      .from(table)
+      .innerJoin(members, eq(members.id, table.memberId))
+      .where(isNull(members.removedAt))
+      .orderBy(members.createdAt, members.id, ...LAST_USED)
+      .all()
+      .map((row) => ({ member: toMember(row.members), stored: toSession(row.sessions) })),
   of: (memberId) =>
     orm
       .select()
       .from(table)
       .where(eq(table.memberId, memberId))
-      .orderBy(desc(table.seenAt), desc(table.createdAt))
+      .orderBy(...LAST_USED)
       .all()
       .map(toSession),
   seen: (hash, now) =>
