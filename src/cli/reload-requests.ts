@@ -9,7 +9,7 @@ import type { ReloadAnswer } from '../config/reloaded.ts'
 const POLL_MS = 250
 /** What is older was left behind by a process that is gone. */
 const STALE_MS = 60_000
-const NAME = /^reload-([0-9a-f-]{36})\.(request|answer)$/
+const NAME = /^reload-([0-9a-f-]{36})\.(request|answer)(\.tmp)?$/
 
 const pathOf = (dir: string, id: string, kind: 'request' | 'answer'): string => join(dir, `reload-${id}.${kind}`)
 
@@ -26,11 +26,14 @@ export const answerRequests = (dir: string, reload: () => Promise<ReloadAnswer>)
     if (busy) return
     busy = true
     try {
-      for (const [id, kind] of filesIn(dir)) {
-        const path = pathOf(dir, id, kind)
-        const stale = Date.now() - statSync(path).mtimeMs > STALE_MS
-        if (stale || kind === 'request') rmSync(path, { force: true })
-        if (!stale && kind === 'request') put(pathOf(dir, id, 'answer'), JSON.stringify(await reload()))
+      for (const { name, asks } of filesIn(dir)) {
+        const path = join(dir, name)
+        const stat = statSync(path, { throwIfNoEntry: false })
+        // Who asked waits no more.
+        if (stat === undefined) continue
+        const stale = Date.now() - stat.mtimeMs > STALE_MS
+        if (stale || asks !== undefined) rmSync(path, { force: true })
+        if (!stale && asks !== undefined) put(pathOf(dir, asks, 'answer'), JSON.stringify(await reload()))
       }
     } catch {
       // Whoever asked is told that nobody answers; a disk that is full or gone is told of elsewhere.
@@ -58,10 +61,12 @@ export const requestReload = async (dir: string, timeoutMs: number): Promise<Rel
   }
 }
 
-const filesIn = (dir: string): [string, 'request' | 'answer'][] =>
-  readdirSync(dir).flatMap((name): [string, 'request' | 'answer'][] => {
-    const [, id, kind] = NAME.exec(name) ?? []
-    return id === undefined ? [] : [[id, kind === 'request' ? 'request' : 'answer']]
+/** `asks`: the id of a request that is whole. */
+const filesIn = (dir: string): { name: string; asks: string | undefined }[] =>
+  readdirSync(dir).flatMap((name) => {
+    const [found, id, kind, tmp] = NAME.exec(name) ?? []
+    if (found === undefined) return []
+    return { name, asks: kind === 'request' && tmp === undefined ? id : undefined }
   })
 
 const textOf = (path: string): string | undefined => {

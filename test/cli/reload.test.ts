@@ -1,7 +1,8 @@
 // `reload` asks the running server through its data directory, and tells what came of it.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runServer } from '../../src/cli/serve.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -57,6 +58,26 @@ test('what changed, what needs a restart and what is wrong are told', async () =
 test('two who ask at once are both answered', async () => {
   const both = await Promise.all([terminal.type('reload'), terminal.type('reload')])
   expect(both.map(({ code }) => code)).toEqual([0, 0])
+})
+
+test('what killed processes have left behind is removed, half a file too; what is new stays', async () => {
+  const data = join(terminal.cwd, 'data')
+  const left = (kind: string, at: Date): string => {
+    const name = `reload-${randomUUID()}.${kind}`
+    writeFileSync(join(data, name), '')
+    utimesSync(join(data, name), at, at)
+    return name
+  }
+  const kinds = ['request', 'answer', 'request.tmp', 'answer.tmp']
+  for (const kind of kinds) left(kind, new Date(Date.now() - 3_600_000))
+  const fresh = ['answer', 'request.tmp', 'answer.tmp'].map((kind) => left(kind, new Date()))
+  // The second is answered once all was looked through for the first.
+  for (let times = 0; times < 2; times++) expect(await terminal.type('reload')).toMatchObject({ code: 0 })
+  expect(
+    readdirSync(data)
+      .filter((name) => name.startsWith('reload'))
+      .sort(),
+  ).toEqual(fresh.sort())
 })
 
 test('where there is no such directory, that is said', async () => {
