@@ -1,8 +1,15 @@
 // `accounts add`, `update`, `remove`, `test`, `reseal`: accounts that are kept beside the configuration. A credential is asked for,
 // or read where a script can keep it: never a word of the command line, which others see.
 
-import { type AccountChange, changedAccount, draftOf, type NewAccount, removedAccount } from '../entries/accounts.ts'
-import { type AccountValue, accountName, boundOf } from '../entries/entries.ts'
+import {
+  type AccountChange,
+  changedAccount,
+  draftOf,
+  type NewAccount,
+  removedAccount,
+  resealAccounts,
+} from '../entries/accounts.ts'
+import { accountName } from '../entries/entries.ts'
 import { PRESETS } from '../provider/presets/index.ts'
 import { allAnswer, askAll, chosenAccounts, findingLines, NO_ACCOUNT } from './asked.ts'
 import { BACKEND_FLAGS, serverAddress } from './backend.ts'
@@ -167,27 +174,16 @@ export const accountsReseal = command({
   summary: 'Make a new key for the credentials that are kept, and seal them anew; with SLUICE_KEY, by its first',
   args: { ...DATA_FLAGS, ...JSON_FLAG },
   run: async (args, io) => {
-    const lost: string[] = []
-    const resealed = await withStore(requireData(args, io), io, 'read', async (store) => {
+    const { resealed, problems } = await withStore(requireData(args, io), io, 'read', async (store) => {
       const { credentials } = await keptIn(store, requireData(args, io))
-      return credentials.rotate(() =>
-        store.entries.reseal((entry) => {
-          const { credential } = entry
-          if (credential === undefined || !credentials.isOld(credential)) return undefined
-          const opened = credentials.open(credential, boundOf(entry))
-          if ('value' in opened) return credentials.seal(opened.value, boundOf(entry))
-          const { provider, name } = entry.value as AccountValue
-          lost.push(`${accountName(provider, name)}: ${opened.problem}`)
-          return undefined
-        }, CLI_ACTOR),
-      )
+      return resealAccounts(store.entries, credentials, CLI_ACTOR)
     })
-    if (args.json) printJson(io, { resealed, problems: lost })
+    if (args.json) printJson(io, { resealed, problems })
     else {
       io.out(`Sealed ${resealed} ${resealed === 1 ? 'credential' : 'credentials'} anew.`)
-      for (const problem of lost) io.err(problem)
+      for (const problem of problems) io.err(problem)
     }
-    return lost.length === 0 ? EXIT.ok : EXIT.failed
+    return problems.length === 0 ? EXIT.ok : EXIT.failed
   },
 })
 

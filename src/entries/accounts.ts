@@ -2,11 +2,14 @@
 
 import type { FileProvider } from '../config/schema/providers.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Actor } from '../keys/key.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Preset } from '../provider/preset.ts'
 import { PRESETS, presetNamed } from '../provider/presets/index.ts'
 import type { Provider } from '../provider/provider.ts'
-import { type AccountValue, accountName, type Change, type Entries } from './entries.ts'
+import type { EntryStore, KeptEntry } from '../store/entries.ts'
+import type { Credentials } from './credentials.ts'
+import { type AccountValue, accountName, boundOf, type Change, type Entries } from './entries.ts'
 
 /** Of a provider there is, or of one that its preset or its wires make. */
 export type NewAccount = {
@@ -46,6 +49,34 @@ export const draftOf = (entries: Entries, input: NewAccount): Draft => {
     ...(secret === '' ? {} : { credential: secret }),
   }
   return { changes: [...(isNew === undefined ? [] : [isNew]), account], provider, name }
+}
+
+/**
+ * Seals every credential by a new key, or by the first of those that are given. `problems`: a sentence for each that cannot be
+ * opened, and stays as it is.
+ */
+export const resealAccounts = async (
+  entries: Pick<EntryStore, 'reseal' | 'list'>,
+  credentials: Credentials,
+  actor: Actor,
+): Promise<{ resealed: number; problems: string[] }> => {
+  const openedOld = (entry: KeptEntry): ReturnType<Credentials['open']> | undefined => {
+    const { credential } = entry
+    if (credential === undefined || !credentials.isOld(credential)) return undefined
+    return credentials.open(credential, boundOf(entry))
+  }
+  return await credentials.rotate(async () => {
+    const resealed = await entries.reseal((entry) => {
+      const opened = openedOld(entry)
+      return opened !== undefined && 'value' in opened ? credentials.seal(opened.value, boundOf(entry)) : undefined
+    }, actor)
+    // Looked for once that is done: the store may begin anew where it came in another's way.
+    const problems = (await entries.list()).flatMap((entry) => {
+      const opened = openedOld(entry)
+      return opened !== undefined && 'problem' in opened ? [`${entry.name}: ${opened.problem}`] : []
+    })
+    return { resealed, problems }
+  })
 }
 
 /** A line break from the clipboard is no part of it. */

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, loadConfig } from '../../src/config.ts'
+import { resealAccounts } from '../../src/entries/accounts.ts'
 import { type Credentials, createCredentials } from '../../src/entries/credentials.ts'
 import { type AccountValue, type Change, createEntries } from '../../src/entries/entries.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
@@ -399,6 +400,28 @@ describe('credentials', () => {
     // A file that was copied to every node opens; a new key beside it would not reach the others.
     await entries.change([account('vendor_b', 'y')], SYSTEM)
     await expect(shared({}).rotate(async () => undefined)).rejects.toThrow('set SLUICE_KEY to the same for all')
+  })
+
+  test('one that cannot be sealed anew is told of once, however often the store begins anew', async () => {
+    const { config, make, store } = await start()
+    const by = (...keys: string[]) =>
+      createCredentials({
+        ...configOf('', { SLUICE_KEY: keys.map((key) => key.repeat(32)).join(',') }),
+        dataDir: directory,
+      })
+    await (await make(config, by('11'))).change([account('vendor_b', 'x')], SYSTEM)
+    await (await make(config, by('22'))).change([account('vendor_b', 'y')], SYSTEM)
+    const inTheWay: typeof store.entries = {
+      ...store.entries,
+      reseal: async (next, actor) => {
+        for (const entry of await store.entries.list()) next(entry)
+        return store.entries.reseal(next, actor)
+      },
+    }
+    expect(await resealAccounts(inTheWay, by('33', '22'), SYSTEM)).toEqual({
+      resealed: 1,
+      problems: [expect.stringContaining('vendor_b/x: SLUICE_KEY holds another key')],
+    })
   })
 
   test('a SLUICE_KEY that is none stops the start, and is not repeated', () => {
