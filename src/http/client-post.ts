@@ -11,6 +11,7 @@ import { type Edit, splice } from '../lib/json-splice.ts'
 import { type Known, onceKnown } from '../lib/known.ts'
 import { free } from '../lib/memory.ts'
 import { isMultipart } from '../lib/multipart.ts'
+import { SPARE } from '../observe/descriptors.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
@@ -219,8 +220,15 @@ const limitReached = (gateway: Gateway, { id }: Key, announced: number): string 
   if (maxOpenExchanges > 0 && inside + (gateway.workers?.open() ?? 0) >= maxOpenExchanges) return 'max_open_exchanges'
   if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
     return 'max_memory'
-  return inside > 0 && gateway.descriptors.short(inside) ? 'descriptors' : undefined
+  return inside > 0 && gateway.descriptors.short(inside) && isCrowded(gateway, id) ? 'descriptors' : undefined
 }
+
+/**
+ * Whether nobody more of this key should be let in while descriptors are short. Whoever sends slowly is soon ended, and is to keep
+ * out only those who have the same key: of others a few are answered meanwhile, by what is spared for those who are inside.
+ */
+const isCrowded = ({ open, arriving }: Gateway, keyId: string): boolean =>
+  open.size + arriving.keys >= SPARE / 2 || arriving.countOf(keyId) >= SPARE / 4
 
 /** Clients are told as little as they can use; operators have to know what to raise, or to mend. */
 const whyUnavailable = ({ code, cause }: GatewayError): string | undefined => {

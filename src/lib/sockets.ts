@@ -3,8 +3,8 @@
 
 import { libc } from './libc.ts'
 
-/** `peer`: the port at its other end. `unsent`: bytes its peer has not taken yet. */
-export type Connection = { fd: number; peer: number; unsent: number }
+/** `peer`: the port at its other end. `unsent`: bytes its peer has not taken yet, `unread`: those this process has not. */
+export type Connection = { fd: number; peer: number; unsent: number; unread: number }
 
 export type Sockets = {
   /** The one behind a descriptor, where there is one that was accepted at this port. */
@@ -18,6 +18,7 @@ const ADDRESS_BYTES = 28
 const INET = 2
 const INET6 = 10
 const SIOCOUTQ = 0x5411
+const FIONREAD = 0x541b
 const SHUT_RDWR = 2
 
 /** Undefined where the system has no such calls under these names. */
@@ -34,12 +35,13 @@ export const openSockets = (): Sockets | undefined => {
     const family = address[0]
     return family === INET || family === INET6 ? words.getUint16(2) : undefined
   }
+  const bytesOf = (ask: number, fd: number): number => (system.ioctl(fd, ask, bytes) === 0 ? (bytes[0] ?? 0) : 0)
   return {
     at(fd, port) {
       // What is no socket fails here, and one that listens has no peer.
       const peer = portOf(system.getpeername, fd)
       if (peer === undefined || portOf(system.getsockname, fd) !== port) return undefined
-      return { fd, peer, unsent: system.ioctl(fd, SIOCOUTQ, bytes) === 0 ? (bytes[0] ?? 0) : 0 }
+      return { fd, peer, unsent: bytesOf(SIOCOUTQ, fd), unread: bytesOf(FIONREAD, fd) }
     },
     hangUp: (fd) => void system.shutdown(fd, SHUT_RDWR),
   }

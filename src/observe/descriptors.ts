@@ -13,7 +13,7 @@ export type Descriptors = {
 }
 
 /** What those who are inside may still need: connections to providers, names looked up, threads, copies. */
-const SPARE = 32
+export const SPARE = 32
 /** Between two looks, in time and in those who came in. */
 const LOOK_EVERY_MS = 50
 const LOOK_EVERY_ENTRIES = SPARE / 4
@@ -91,6 +91,8 @@ export const watchDescriptors = (
 
 /** A connection without a request, or the whole of one, is given so long while descriptors are short. */
 const QUIET_MS = 150
+/** One on which something has come that is not read yet, as of a request that is sent in this moment: so long. */
+const UNREAD_MS = 1_000
 /** One whose client takes nothing of its last answer: so long, as networks pause. */
 const STALLED_MS = 5_000
 /** Of what descriptors there can be, those that may be waited for so together: more who read nothing are no pause. */
@@ -118,7 +120,7 @@ export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): 
       if (found === undefined || busy.has(found.peer)) continue
       const same = before?.peer === found.peer && before.unsent === found.unsent
       const since = same ? before.since : now
-      if (now - since >= (found.unsent === 0 ? QUIET_MS : STALLED_MS)) sockets.hangUp(fd)
+      if (now - since >= givenTo(found)) sockets.hangUp(fd)
       else seen.set(fd, { ...found, since })
     }
   }
@@ -135,5 +137,8 @@ export const createHangingUp = (sockets: Sockets, most: number, stopwatch = (): 
     for (const [fd] of stalled.slice(0, Math.max(0, stalled.length - most * STALLED_SHARE))) sockets.hangUp(fd)
   }
 }
+
+const givenTo = ({ unsent, unread }: Connection): number =>
+  unsent > 0 ? STALLED_MS : unread > 0 ? UNREAD_MS : QUIET_MS
 
 const NOBODY: ReadonlySet<number> = new Set()

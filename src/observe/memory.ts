@@ -81,6 +81,10 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
 /** Requests that are not admitted yet, and the bytes of the bodies they announced. */
 export type Arriving = {
   readonly count: number
+  /** Whose they are. */
+  readonly keys: number
+  /** How many of them are one key's. */
+  countOf(keyId: string): number
   add(keyId: string, bytes: number): void
   /** One of them has so many bytes more than it announced. */
   grow(keyId: string, bytes: number): void
@@ -94,30 +98,33 @@ export type Arriving = {
 }
 
 export const createArriving = (): Arriving => {
-  const byKey = new Map<string, number>()
+  const byKey = new Map<string, { count: number; bytes: number }>()
   let count = 0
   let total = 0
-  const of = (keyId: string): number => byKey.get(keyId) ?? 0
-  const grow = (keyId: string, bytes: number): void => {
+  const bytesOf = (keyId: string): number => byKey.get(keyId)?.bytes ?? 0
+  const change = (keyId: string, requests: number, bytes: number): void => {
+    count += requests
     total += bytes
-    byKey.set(keyId, of(keyId) + bytes)
+    const own = byKey.get(keyId)
+    if (own === undefined) {
+      byKey.set(keyId, { count: requests, bytes })
+      return
+    }
+    own.count += requests
+    own.bytes += bytes
+    if (own.count === 0) byKey.delete(keyId)
   }
   return {
     get count() {
       return count
     },
-    add(keyId, bytes) {
-      count++
-      grow(keyId, bytes)
+    get keys() {
+      return byKey.size
     },
-    grow,
-    remove(keyId, bytes) {
-      count--
-      total -= bytes
-      const left = of(keyId) - bytes
-      if (left > 0) byKey.set(keyId, left)
-      else byKey.delete(keyId)
-    },
-    with: (keyId, bytes, counted = 0) => bytes + Math.max(total - counted, 2 * (of(keyId) - counted)),
+    countOf: (keyId) => byKey.get(keyId)?.count ?? 0,
+    add: (keyId, bytes) => change(keyId, 1, bytes),
+    grow: (keyId, bytes) => change(keyId, 0, bytes),
+    remove: (keyId, bytes) => change(keyId, -1, -bytes),
+    with: (keyId, bytes, counted = 0) => bytes + Math.max(total - counted, 2 * (bytesOf(keyId) - counted)),
   }
 }

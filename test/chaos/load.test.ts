@@ -305,6 +305,59 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     )
   })
 
+  /** Secrets of keys made for it. */
+  const keysOf = (gateway: Attacked, count: number): Promise<string[]> =>
+    Promise.all(
+      Array.from({ length: count }, async (_, at) => {
+        const headers = { authorization: `Bearer ${gateway.token}` }
+        const body = JSON.stringify({ label: `key-${at}` })
+        const made = await fetch(`${gateway.url}/admin/api/keys`, { method: 'POST', headers, body })
+        return ((await made.json()) as { secret: string }).secret
+      }),
+    )
+
+  test.skipIf(process.platform !== 'linux')(
+    'slow bodies of one key, whose clients come back at once, keep no other key out',
+    async () => {
+      const { gateway } = await start(() => whole(CHAT), {}, FEW)
+      const [secret] = await keysOf(gateway, 1)
+      const head = headOf(gateway, CHAT.path, 'Content-Length: 900000', secret)
+      const clients: RawClient[] = []
+      let isOver = false
+      const come = (at: number): void => {
+        const client = connect(gateway.url)
+        client.write(`${head}{`)
+        clients[at] = client
+        void client.closed.then(() => isOver || come(at))
+      }
+      for (let at = 0; at < CLIENTS; at++) come(at)
+      const answers: number[] = []
+      while (answers.length < 10) answers.push((await gateway.post(CHAT.path, CHAT.request(false))).status)
+      isOver = true
+      for (const client of clients) client.socket.destroy()
+      await gateway.quiet()
+      // Where not one descriptor is left at the moment of the call, it is 503 still.
+      expect(answers.filter((status) => status === 200).length).toBeGreaterThan(6)
+    },
+    40_000,
+  )
+
+  test('those of many keys are let in no more than those of one', async () => {
+    const finish = gate()
+    const { gateway } = await start(() => streamed(CHAT, CHAT.word('hello'), finish), {}, FEW)
+    const secrets = await keysOf(gateway, 40)
+    const text = JSON.stringify(CHAT.request(true))
+    const clients = Array.from({ length: CLIENTS }, () => connect(gateway.url))
+    for (const [at, client] of clients.entries())
+      client.write(rawPost(CHAT.path, secrets[at % secrets.length] ?? '', text))
+    const words = await Promise.all(clients.map((client) => client.hears('\r\n\r\n')))
+    expect(words.filter((word) => word.startsWith('HTTP/1.1 503')).length).toBeGreaterThan(CLIENTS / 3)
+    expect(words.filter((word) => /^HTTP\/1.1 (?:503|200)/.test(word))).toHaveLength(CLIENTS)
+    finish.open()
+    for (const client of clients) client.socket.destroy()
+    expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
+  }, 30_000)
+
   test('idle kept connections make room for others', async () => {
     const { gateway } = await start(() => whole(CHAT), {}, FEW)
     for (let at = 0; at < CLIENTS; at++) {

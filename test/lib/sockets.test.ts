@@ -36,6 +36,17 @@ test.skipIf(sockets === undefined).each(['127.0.0.1', '::'])(
   },
 )
 
+test.skipIf(sockets === undefined)('what a peer has sent and nobody has read yet is told', async () => {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') })
+  const client = connect(server.url.href)
+  clients.push(client)
+  await until(() => at(server.port ?? 0).length === 1)
+  expect(at(server.port ?? 0)).toMatchObject([{ unread: 0 }])
+  client.write('GET / HTTP/1.1\r\n')
+  expect(at(server.port ?? 0)).toMatchObject([{ unread: 16 }])
+  await server.stop(true)
+})
+
 test.skipIf(sockets === undefined)('what a peer does not take is told', async () => {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('x'.repeat(16 * 1024 ** 2)) })
   const client = connect(server.url.href, true)

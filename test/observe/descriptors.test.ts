@@ -107,7 +107,7 @@ describe('a connection is hung up on', () => {
         const found = connections.find((each) => each.fd === fd)
         return port !== PORT || found === undefined || ended.includes(fd)
           ? undefined
-          : { fd, peer: 5_000 + fd, unsent: 0, ...found }
+          : { fd, peer: 5_000 + fd, unsent: 0, unread: 0, ...found }
       },
       hangUp: (fd: number) => void ended.push(fd),
     }
@@ -132,6 +132,8 @@ describe('a connection is hung up on', () => {
     ],
     ['not where it is another than before', [], [[[{ fd: 7, peer: 1 }], [{ fd: 7, peer: 2 }], [{ fd: 7, peer: 3 }]]]],
     ['not where it went and one came in its place', [], [[[{ fd: 7 }], [], [{ fd: 7 }]]]],
+    ['not where a request comes in the moment', [], [[[{ fd: 7 }], [{ fd: 7, unread: 9 }]]]],
+    ['where what has come is read by nobody', [7], [times(6, [{ fd: 7, unread: 9 }])]],
     ['where nobody has read of its answer for long', [7], [times(30, [{ fd: 7, unsent: 9 }])]],
     ['not where nobody reads of it for a moment', [], [times(20, [{ fd: 7, unsent: 9 }])]],
     [
