@@ -67,20 +67,28 @@ const some = fc.record({
   after: fc.nat(3),
 })
 
+/** Their clock goes back as well, by less than a minute in all. */
+const astray = fc
+  .array(fc.tuple(some, fc.nat(59_000)), { maxLength: 40, size: 'max' })
+  .map((made) => made.map(([each, at], i): Made => ({ ...each, after: at - (made[i - 1]?.[1] ?? 0) })))
+
 describe.each(STORES)('pages of exchanges in %s', (_, { newPlace, runs }) => {
-  test(
-    'every filter, page by page, gives the same as a plain scan, newest first',
-    () =>
+  test.each([
+    ['', fc.array(some, { maxLength: 40, size: 'max' }), fc.nat(60)],
+    [', where the clock was set back too', astray, fc.nat(60_000)],
+  ] as const)(
+    'every filter, page by page, gives the same as a plain scan, newest first%s',
+    (_, exchanges, time) =>
       fc.assert(
         fc.asyncProperty(
-          fc.array(some, { maxLength: 40, size: 'max' }),
+          exchanges,
           fc.record({
             limit: fc.integer({ min: 1, max: 7 }),
             keys: fc.option(fc.uniqueArray(fc.nat(2)), { nil: undefined }),
             model: fc.option(fc.constantFrom(...MODELS), { nil: undefined }),
             outcome: fc.option(fc.constantFrom(...OUTCOMES, 'open' as const), { nil: undefined }),
-            since: fc.option(fc.nat(60), { nil: undefined }),
-            until: fc.option(fc.nat(60), { nil: undefined }),
+            since: fc.option(time, { nil: undefined }),
+            until: fc.option(time, { nil: undefined }),
           }),
           async (made, { limit, keys: asked, model, outcome, since, until }) => {
             const { store, keys } = await fill(await newPlace('once'), made)

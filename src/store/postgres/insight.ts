@@ -5,11 +5,11 @@ import type { Calendar } from '../../lib/calendar.ts'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
 import { type Reading, rowsOf } from '../reading/ask.ts'
 import { lately } from '../reading/lately.ts'
-import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
+import { ASTRAY_MS, type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
 import { type Readings, readingsOfSums } from '../reading/sums.ts'
 import type { Client } from './client.ts'
 import { numbersIn, readAsOfNow, textsIn, WORDS } from './reading.ts'
-import { ASTRAY_MS, endBefore, readRows } from './rows.ts'
+import { endBefore, readRows } from './rows.ts'
 import type { Sums } from './sums.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */

@@ -9,9 +9,6 @@ import type { ExchangeRow } from '../usage.ts'
 import { numbersIn } from './reading.ts'
 import { exchanges, refusals, reservations } from './schema.ts'
 
-/** By how much a row may have begun before one of a smaller number. */
-export const ASTRAY_MS = 60_000
-
 /** What of an exchange is told to nobody: for the ledger and the sums. */
 const UNTOLD = new Set(['summed', 'alone', 'node', 'held', 'heldMicroUsd', 'reservedMicroUsd', 'budgets', 'pictures'])
 

@@ -3,6 +3,12 @@
 import type { ExchangePage } from '../insight.ts'
 import type { ExchangeRow } from '../usage.ts'
 
+/**
+ * By how much a row may have begun before one of a smaller number: by the order in which rows are written, by clocks that
+ * differ, and by one that was set back. What a time finds is right within that.
+ */
+export const ASTRAY_MS = 60_000
+
 type Ended = Omit<ExchangeRow, 'refusal'>
 type Reserved = Omit<Ended, keyof typeof UNENDED>
 type Refused = Pick<

@@ -6,18 +6,18 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Calendar } from '../../lib/calendar.ts'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, Unfinished, UnfinishedQuery } from '../insight.ts'
 import { lately } from '../reading/lately.ts'
-import { type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
+import { ASTRAY_MS, type Found, NONE_FOUND, pageOf } from '../reading/rows.ts'
 import { isByOwner } from '../reading/spending.ts'
 import { type AnswerOf, type QueryOf, readingsOfSums } from '../reading/sums.ts'
 import { blocksOfKeys, blocksOfModel, KEYS, MODELS } from './blocks.ts'
 import { ormOf } from './orm.ts'
 import { seriesByOwner } from './owned.ts'
 import { readNow, WORDS } from './reading.ts'
-import { endBefore, lastRow, REFUSALS, readRows, rowAt } from './rows.ts'
+import { endBefore, lastRow, REFUSALS, readRows } from './rows.ts'
 import { BLOCK_ROWS } from './schema.ts'
 
 /** Rows one page reads where there are more conditions than the index serves. */
-const SCAN = 5_000
+const SCAN = 10_000
 /** For a page of a model's exchanges, or of some keys': the rows of the blocks it reads, and the pairs of block and key it looks up to find them. */
 const READ = 24 * BLOCK_ROWS
 const PROBES = 40_000
@@ -69,34 +69,35 @@ const findRows = (db: Database, query: PageQuery): { rows: number[]; next: numbe
   const { limit } = query
   const refused = query.outcome === undefined || query.outcome === 'refused' ? findRefused(db, query) : []
   const open = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
-  const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
-  const ended = range === undefined ? NONE_FOUND : findEnded(db, query, range, limit + 1)
+  const ended = query.outcome === 'open' ? NONE_FOUND : findEnded(db, query, limit + 1)
   return pageOf(limit, ended, open, refused)
 }
 
-/** Rows of ended exchanges, `to` exclusive. */
+/** Rows of ended exchanges that may have begun then, `to` exclusive. */
 type Range = { from: number; to: number }
 
-const rangeOf = (db: Database, { since, until, before }: PageQuery): Range | undefined => {
-  const from = since === undefined ? 0 : rowAt(db, since)
-  if (from === undefined) return undefined
-  const end = until === undefined ? undefined : rowAt(db, until)
-  return { from, to: Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER) }
+const rangeOf = (db: Database, { since, until, before }: Pick<PageQuery, 'since' | 'until' | 'before'>): Range => {
+  const from = since === undefined ? 0 : endBefore(db, since - ASTRAY_MS)
+  const end = until === undefined ? Number.MAX_SAFE_INTEGER : endBefore(db, until + ASTRAY_MS)
+  return { from, to: Math.min(end, before ?? Number.MAX_SAFE_INTEGER) }
 }
 
-const WRITTEN_WITHIN_MS = 60_000
+const inTime = ({ since, until }: Pick<PageQuery, 'since' | 'until'>, at = 'started_at'): Condition[] => [
+  ...(since === undefined ? [] : [{ sql: `${at} >= ?`, values: [since] }]),
+  ...(until === undefined ? [] : [{ sql: `${at} < ?`, values: [until] }]),
+]
 
 /** Of each key there are few: one by one, each from its newest on. */
 const findRefused = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {
   // They are numbered when they are written, and in a flood that is some seconds later.
   const rowFrom = (time: number): Condition => ({
     sql: 'row >= ?',
-    values: [endBefore(db, time - WRITTEN_WITHIN_MS, undefined, REFUSALS)],
+    values: [endBefore(db, time - ASTRAY_MS, undefined, REFUSALS)],
   })
   const { sql, values } = allOf([
     ...(before === undefined ? [] : [{ sql: 'row < ?', values: [before] }]),
-    ...(since === undefined ? [] : [{ sql: 'at >= ?', values: [since] }, rowFrom(since)]),
-    ...(until === undefined ? [] : [{ sql: 'at < ?', values: [until] }]),
+    ...(since === undefined ? [] : [rowFrom(since)]),
+    ...inTime({ since, until }, 'at'),
     ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
   ])
   const found = (ofKey: string, ...key: string[]): number[] =>
@@ -112,8 +113,7 @@ const findRefused = (db: Database, { limit, before, keyIds, model, since, until 
 const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {
   const conditions: Condition[] = [
     ...(before === undefined ? [] : [{ sql: 'row < ?', values: [before] }]),
-    ...(since === undefined ? [] : [{ sql: 'started_at >= ?', values: [since] }]),
-    ...(until === undefined ? [] : [{ sql: 'started_at < ?', values: [until] }]),
+    ...inTime({ since, until }),
     ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
     ...(keyIds === undefined
       ? []
@@ -128,12 +128,14 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
     .map(({ row }) => row)
 }
 
-type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>
+type Filter = Omit<PageQuery, 'limit'>
 
-const findEnded = (db: Database, filter: Filter, range: Range, limit: number): Found =>
-  filter.keyIds === undefined && (filter.model === undefined || isRare(filter.outcome))
+const findEnded = (db: Database, filter: Filter, limit: number): Found => {
+  const range = rangeOf(db, filter)
+  return filter.keyIds === undefined && (filter.model === undefined || isRare(filter.outcome))
     ? findInOrder(db, filter, range, limit)
     : findInBlocks(db, filter, range, limit)
+}
 
 const isRare = (outcome: Filter['outcome']): outcome is Exclude<Filter['outcome'], 'done' | undefined> =>
   outcome !== undefined && outcome !== 'done'
@@ -142,13 +144,15 @@ const isRare = (outcome: Filter['outcome']): outcome is Exclude<Filter['outcome'
 const NOT_DONE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
 
 /** By the index of what is not done, or by none; what else is asked is checked on a bounded number of rows. */
-const findInOrder = (db: Database, { model, outcome }: Filter, { from, to }: Range, limit: number): Found => {
+const findInOrder = (db: Database, filter: Filter, { from, to }: Range, limit: number): Found => {
+  const { model, outcome } = filter
   const rare = isRare(outcome)
   const candidates = `FROM exchanges ${rare ? NOT_DONE : 'WHERE TRUE'} AND row >= ? AND row < ? ORDER BY row DESC`
   const bounds = [...(rare ? [outcome] : []), from, to]
   const rest: Condition[] = [
     ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
     ...(rare || outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]),
+    ...inTime(filter),
   ]
   if (rest.length === 0) {
     const found = db
@@ -159,7 +163,7 @@ const findInOrder = (db: Database, { model, outcome }: Filter, { from, to }: Ran
   const checked = allOf(rest)
   const found = db
     .query<{ row: number }, SQLQueryBindings[]>(
-      `SELECT row FROM (SELECT row, model, outcome ${candidates} LIMIT ?) WHERE ${checked.sql} LIMIT ?`,
+      `SELECT row FROM (SELECT row, model, outcome, started_at ${candidates} LIMIT ?) WHERE ${checked.sql} LIMIT ?`,
     )
     .all(...bounds, SCAN, ...checked.values, limit)
   if (found.length === limit) return { rows: found.map(({ row }) => row), complete: undefined }
@@ -170,7 +174,8 @@ const findInOrder = (db: Database, { model, outcome }: Filter, { from, to }: Ran
 }
 
 /** Block by block, of those that list one of the keys; without keys, the model. */
-const findInBlocks = (db: Database, { keyIds, model, outcome }: Filter, range: Range, limit: number): Found => {
+const findInBlocks = (db: Database, filter: Filter, range: Range, limit: number): Found => {
+  const { keyIds, model, outcome } = filter
   const { from } = range
   const to = Math.min(range.to, lastRow(db) + 1)
   if (keyIds?.length === 0 || to <= from) return NONE_FOUND
@@ -187,6 +192,7 @@ const findInBlocks = (db: Database, { keyIds, model, outcome }: Filter, range: R
       : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]),
     ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
     ...(outcome === 'done' ? [{ sql: 'outcome = ?', values: [outcome] }] : []),
+    ...inTime(filter),
   ])
   const within = db.query<{ row: number }, SQLQueryBindings[]>(
     `SELECT row FROM exchanges ${rare ? NOT_DONE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest.sql}
@@ -213,11 +219,8 @@ const allOf = (conditions: Condition[]): Condition => ({
 const BILLED = ['input', 'cache_read', 'cache_write', 'output'].map((name) => `coalesce(${name}, 0)`).join(' + ')
 
 const unfinished = (db: Database, { since, until, keyIds }: UnfinishedQuery): Unfinished => {
-  const from = rowAt(db, since)
-  if (from === undefined) return { requests: 0, tokens: 0, whole: true }
-  const to = rowAt(db, until) ?? lastRow(db) + 1
   const found = (['failed', 'aborted'] as const).map((outcome) =>
-    findEnded(db, { keyIds: [...keyIds], model: undefined, outcome }, { from, to }, LATEST),
+    findEnded(db, { since, until, keyIds, outcome }, LATEST),
   )
   const sums = db
     .query<{ requests: number; tokens: number }, [string]>(
@@ -233,19 +236,22 @@ const TIMES = 'SELECT first_byte_ms AS firstByteMs, total_ms AS totalMs FROM exc
 const ANSWERED = "outcome = 'done' AND first_byte_ms IS NOT NULL AND total_ms IS NOT NULL"
 
 const latencies = (db: Database, { since, until, keyIds, model }: LatencyQuery): LatencySample[] => {
-  const from = rowAt(db, since)
-  if (from === undefined) return []
-  const to = rowAt(db, until) ?? lastRow(db) + 1
   if (keyIds !== undefined || model !== undefined) {
-    const { rows } = findEnded(db, { keyIds, model, outcome: undefined }, { from, to }, LATEST)
+    const { rows } = findEnded(db, { since, until, keyIds, model }, LATEST)
     return db
       .query<LatencySample, [string]>(`${TIMES} WHERE row IN (SELECT value FROM json_each(?)) AND ${ANSWERED}`)
       .all(JSON.stringify(rows))
   }
-  const stretch = db.query<LatencySample, [number, number]>(`${TIMES} WHERE row >= ? AND row < ? AND ${ANSWERED}`)
-  if (to - from <= STRETCHES * STRETCH) return stretch.all(from, to)
+  const { from, to: end } = rangeOf(db, { since, until })
+  const to = Math.min(end, lastRow(db) + 1)
+  const within = allOf(inTime({ since, until }))
+  const answered = db.query<LatencySample, SQLQueryBindings[]>(
+    `${TIMES} WHERE row >= ? AND row < ? AND ${ANSWERED} AND ${within.sql}`,
+  )
+  const stretch = (start: number, end: number): LatencySample[] => answered.all(start, end, ...within.values)
+  if (to - from <= STRETCHES * STRETCH) return stretch(from, to)
   const apart = (to - from - STRETCH) / (STRETCHES - 1)
   return Array.from({ length: STRETCHES }, (_, i) => from + Math.round(i * apart)).flatMap((at) =>
-    stretch.all(at, Math.min(to, at + STRETCH)),
+    stretch(at, Math.min(to, at + STRETCH)),
   )
 }

@@ -1,5 +1,5 @@
-// Exchanges by row: ended ones and those in flight in one order. And by time, which grows with the rows, so that a time is
-// found by binary search.
+// Exchanges by row: ended ones and those in flight in one order. And by time, which grows with the rows as far as the clock is
+// not set back, so that a time is found by binary search.
 
 import type { Database } from 'bun:sqlite'
 import { inArray } from 'drizzle-orm'
@@ -27,12 +27,6 @@ export const asTold = ({
 type Rows = { table: string; time: string }
 const EXCHANGES: Rows = { table: 'exchanges', time: 'started_at' }
 export const REFUSALS: Rows = { table: 'refusals', time: 'at' }
-
-/** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
-export const rowAt = (db: Database, time: number): number | undefined =>
-  db
-    .query<{ row: number }, [number]>('SELECT row FROM exchanges WHERE row >= ? ORDER BY row LIMIT 1')
-    .get(endBefore(db, time))?.row
 
 /**
  * The number after the last row that began before a time, in ms since the epoch; 0 where none has. Rows that began after
