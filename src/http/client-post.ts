@@ -16,7 +16,7 @@ import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { openForm } from '../relay/form-body.ts'
-import { openInTurns } from '../relay/large-body.ts'
+import { openBody } from '../relay/large-body.ts'
 import { wiresOf } from '../relay/route.ts'
 import { wireOf } from '../relay/target.ts'
 import { withinOf } from '../relay/within.ts'
@@ -251,7 +251,7 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
     const still = requireStill(gateway, post)
     if (still !== undefined) await still
     const asSent = await (form === undefined
-      ? openInTurns(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
+      ? openBody(bytes, (name) => translates(gateway, post.wire, name), gateway.turns)
       : gateway.turns(size, () => openForm(bytes, form)))
     const { outline, whole } = asSent
     const edits = post.wire === 'responses' ? await gateway.recall.edits(post.key.id, outline, () => whole().body) : []

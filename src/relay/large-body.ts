@@ -51,7 +51,7 @@ type Translates = (model: string) => boolean
  * A small body is not waited for. Throws `invalid_json`, and `invalid_request` for JSON that is no object or holds more than it
  * may.
  */
-export const openInTurns = (
+export const openBody = (
   bytes: Uint8Array<ArrayBuffer>,
   translates: Translates,
   turns: Turns,

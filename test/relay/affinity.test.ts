@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { CACHED_MS, conversationOf, createAffinity, placesFor } from '../../src/relay/affinity.ts'
 import { openText } from '../../src/relay/client-body.ts'
-import { openBody } from '../support/open-body.ts'
+import { openAtOnce } from '../support/open-at-once.ts'
 
 const of = (body: object, headers: Record<string, string> = {}, wire: ChatWire = 'responses') =>
   conversationOf('key_1', wire, new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
@@ -89,7 +89,7 @@ test('an opening has the same id in a large body, of which only that is read, as
       fc.constantFrom<ChatWire>('messages', 'responses', 'chat-completions'),
       async (given, wire) => {
         const text = JSON.stringify({ ...given, end: long })
-        const [large, whole] = [await openBody(new TextEncoder().encode(text)), openText(text)].map((client) =>
+        const [large, whole] = [await openAtOnce(new TextEncoder().encode(text)), openText(text)].map((client) =>
           conversationOf('key_1', wire, new Headers(), client),
         )
         expect(large).toEqual(whole)
@@ -103,7 +103,7 @@ test('a large body is not parsed whole to name its conversation', async () => {
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: 'x'.repeat(50_000) },
   ]
-  const client = await openBody(new TextEncoder().encode(JSON.stringify({ model: 'm', input })))
+  const client = await openAtOnce(new TextEncoder().encode(JSON.stringify({ model: 'm', input })))
   const whole = () => {
     throw new Error('It was parsed whole.')
   }

@@ -8,9 +8,9 @@ import type { Edit } from '../../src/lib/json-splice.ts'
 import { textOf } from '../../src/lib/pieces.ts'
 import { createTurns } from '../../src/lib/turns.ts'
 import { openText, withoutPrompt } from '../../src/relay/client-body.ts'
-import { openInTurns } from '../../src/relay/large-body.ts'
+import { openBody } from '../../src/relay/large-body.ts'
 import { SEAL_PREFIX } from '../../src/wire/seal.ts'
-import { openBody } from '../support/open-body.ts'
+import { openAtOnce } from '../support/open-at-once.ts'
 
 const utf8 = new TextEncoder()
 const asText = textOf
@@ -48,7 +48,7 @@ describe('a large body', () => {
     await fc.assert(
       fc.asyncProperty(conversation, edit, fc.constantFrom(0, 1), async (given, one, indent) => {
         const text = JSON.stringify(given, null, indent)
-        expect(asText((await openBody(utf8.encode(text))).edited([one]))).toBe(asText(openText(text).edited([one])))
+        expect(asText((await openAtOnce(utf8.encode(text))).edited([one]))).toBe(asText(openText(text).edited([one])))
       }),
       { numRuns: 50 },
     )
@@ -60,7 +60,7 @@ describe('a large body', () => {
     ['nowhere', { messages: [{ role: 'user', content: LONG }], last: 'elsewhere' }, false],
     ['that is not translated', { model: 'here', messages: [{ role: 'user', content: LONG }] }, false],
   ])('is opened for a translation where it names the model of one: %s', async (_, members, translated) => {
-    const { marked, outline, whole } = await openBody(
+    const { marked, outline, whole } = await openAtOnce(
       utf8.encode(JSON.stringify(members)),
       (model) => model === 'elsewhere',
     )
@@ -83,7 +83,7 @@ describe('a large body', () => {
     ['the output of a tool', { input: [{ type: 'function_call_output', call_id: 'a', output: LONG }] }],
   ])('is estimated to take as much where it is translated as where it passes: %s', async (_, members) => {
     const bytes = utf8.encode(JSON.stringify({ model: 'elsewhere', ...members }))
-    const [translated, passed] = [await openBody(bytes, () => true), await openBody(bytes, () => false)]
+    const [translated, passed] = [await openAtOnce(bytes, () => true), await openAtOnce(bytes, () => false)]
     expect(translated.marked).toBeDefined()
     expect([translated.inputEstimate, translated.leastInput]).toEqual([passed.inputEstimate, passed.leastInput])
   })
@@ -94,7 +94,7 @@ describe('a large body', () => {
       const json = JSON.stringify({ model: 'elsewhere', messages: [{ role: 'user', content: 'слово '.repeat(2_000) }] })
       const escaped = json.replace(/[^\p{ASCII}]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
       const least = async (text: string): Promise<number> =>
-        (await openBody(utf8.encode(text), () => isTranslated)).leastInput
+        (await openAtOnce(utf8.encode(text), () => isTranslated)).leastInput
       expect(await least(json)).toBeGreaterThan(0)
       expect(await least(escaped)).toBeLessThanOrEqual(await least(json))
     },
@@ -104,7 +104,7 @@ describe('a large body', () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (given) => {
         const text = JSON.stringify(given)
-        const { outline, whole } = await openBody(utf8.encode(text))
+        const { outline, whole } = await openAtOnce(utf8.encode(text))
         expect(whole()).toMatchObject({ text, body: given as { [name: string]: Json } })
         const { messages, last, ...small } = given
         expect(outline).toMatchObject(small)
@@ -138,7 +138,7 @@ describe('a large body', () => {
             ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, indent)} `,
           )
           const text = `{${[`"long":${JSON.stringify(LONG)}`, ...written].join(',\n')}}`
-          const [large, small] = [await openBody(utf8.encode(text)), openText(text)]
+          const [large, small] = [await openAtOnce(utf8.encode(text)), openText(text)]
           for (const name of [...members.map(([name]) => name), 'long', 'none']) {
             expect(large.member(name)).toEqual(small.member(name))
             const lists = [large, small].map((body) => body.elements(name))
@@ -151,9 +151,9 @@ describe('a large body', () => {
 
   test('is estimated like its text, and an image at what vendors bill for one', async () => {
     const plain = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
-    expect((await openBody(utf8.encode(plain))).inputEstimate).toBe(openText(plain).inputEstimate)
+    expect((await openAtOnce(utf8.encode(plain))).inputEstimate).toBe(openText(plain).inputEstimate)
     const picture = JSON.stringify({ model: 'm', image: `data:image/png;base64,${BASE64}` })
-    expect((await openBody(utf8.encode(picture))).inputEstimate).toBe(openText(picture).inputEstimate)
+    expect((await openAtOnce(utf8.encode(picture))).inputEstimate).toBe(openText(picture).inputEstimate)
   })
 
   const file = 'data:image/png;base64,'
@@ -174,7 +174,7 @@ describe('a large body', () => {
     ['sealed reasoning', (encrypted_content) => ({ model: 'm', input: [{ encrypted_content }] }), true],
   ])('is estimated by where base64 stands: %s', async (_, made, isFile) => {
     const text = JSON.stringify(made(file + BASE64))
-    for (const { inputEstimate } of [openText(text), await openBody(utf8.encode(text))]) {
+    for (const { inputEstimate } of [openText(text), await openAtOnce(utf8.encode(text))]) {
       if (isFile) expect(inputEstimate).toBeLessThan(BASE64.length / 10)
       else expect(inputEstimate).toBeGreaterThanOrEqual(BASE64.length / 4)
     }
@@ -187,7 +187,7 @@ describe('a large body', () => {
   ])('is estimated with what vendors bill for an image by its address: %s', async (_, image) => {
     for (const more of ['', 'x '.repeat(20_000)]) {
       const sized = async (block: unknown): Promise<number> =>
-        (await openBody(utf8.encode(JSON.stringify({ ...ask(block), more })))).inputEstimate
+        (await openAtOnce(utf8.encode(JSON.stringify({ ...ask(block), more })))).inputEstimate
       expect(await sized(image)).toBeGreaterThan(more.length / 4 + 1_500)
       expect(
         await sized({ ...image, type: 'citation', image_url: undefined, source: undefined, url: 'https://a/b' }),
@@ -197,7 +197,7 @@ describe('a large body', () => {
 
   test.each([508, 600])('may begin with a name of %i letters, an escape among them', async (letters) => {
     const text = JSON.stringify({ ['\n'.padEnd(letters, 'x')]: 1, model: 'm', a: BASE64 })
-    expect((await openBody(utf8.encode(text))).outline.model).toBe('m')
+    expect((await openAtOnce(utf8.encode(text))).outline.model).toBe('m')
   })
 
   test('reads, edits and counts as ever where its tools have come before', async () => {
@@ -210,7 +210,7 @@ describe('a large body', () => {
       input_schema: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 }),
     })
     const seen = async (bytes: Uint8Array<ArrayBuffer>) => {
-      const { outline, inputEstimate, mayShow, leastInput, elements, edited } = await openBody(bytes)
+      const { outline, inputEstimate, mayShow, leastInput, elements, edited } = await openAtOnce(bytes)
       const told = { outline, inputEstimate, mayShow, leastInput, tools: [...(elements('tools') ?? [])] }
       return JSON.stringify([told, asText(edited([{ path: ['model'], value: '"m"' }]))])
     }
@@ -231,7 +231,7 @@ describe('a large body', () => {
 
   test('with sealed reasoning of another provider is parsed whole', async () => {
     const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
-    expect((await openBody(utf8.encode(text))).outline).toEqual(JSON.parse(text))
+    expect((await openAtOnce(utf8.encode(text))).outline).toEqual(JSON.parse(text))
   })
 
   test('is sent as bytes, parsed whole or not: a second text of it would be held for as long as its provider thinks', async () => {
@@ -243,7 +243,7 @@ describe('a large body', () => {
         fc.constantFrom(0, 1),
         async (given, mark, one, indent) => {
           const text = JSON.stringify({ ...given, mark }, null, indent)
-          const sent = (await openBody(utf8.encode(text))).edited([one])
+          const sent = (await openAtOnce(utf8.encode(text))).edited([one])
           expect([typeof sent, asText(sent)]).toEqual([
             utf8.encode(text).length < 32 * 1024 ? 'string' : 'object',
             asText(openText(text).edited([one])),
@@ -265,13 +265,13 @@ describe('a large body', () => {
     ['a wrong escape in a long string', `{"a":"${BASE64}\\x"}`, 'invalid_json'],
     ['half an escape in a long string', `{"a":"${BASE64}\\u12g4"}`, 'invalid_json'],
   ])('with %s is refused', async (_, text, code) => {
-    expect(await codeOf(() => openBody(utf8.encode(text)))).toBe(code)
+    expect(await codeOf(() => openAtOnce(utf8.encode(text)))).toBe(code)
   })
 
   test('that is not UTF-8 is refused', async () => {
     const bytes = utf8.encode(`{"a":"${BASE64}"}`)
     bytes[100] = 0xff
-    expect(await codeOf(() => openBody(bytes))).toBe('invalid_json')
+    expect(await codeOf(() => openAtOnce(bytes))).toBe('invalid_json')
   })
 
   test.each([
@@ -283,7 +283,7 @@ describe('a large body', () => {
     const times = content === 'hi' ? 1 : 60
     const bytes = utf8.encode(JSON.stringify({ model, messages: Array(times).fill({ role: 'user', content }), a: 1 }))
     const translates = (name: string): boolean => name === 'elsewhere'
-    const [once, inTurns] = [await openBody(bytes, translates), await openInTurns(bytes, translates, createTurns())]
+    const [once, inTurns] = [await openAtOnce(bytes, translates), await openBody(bytes, translates, createTurns())]
     for (const name of ['size', 'outline', 'inputEstimate', 'leastInput', 'mayShow'] as const)
       expect(inTurns[name]).toEqual(once[name])
     const edits = [{ path: ['model'], value: '"other"' }]
@@ -292,7 +292,7 @@ describe('a large body', () => {
 
   test('may begin with a byte order mark', async () => {
     const text = JSON.stringify({ a: BASE64 })
-    expect((await openBody(utf8.encode(`\ufeff${text}`))).outline).toEqual(JSON.parse(text))
+    expect((await openAtOnce(utf8.encode(`\ufeff${text}`))).outline).toEqual(JSON.parse(text))
   })
 })
 
@@ -338,8 +338,8 @@ describe('of a request that is translated, no more is read than several times a 
     ],
   ])('%s', async (_, more) => {
     const bytes = bodyOf(more).slice()
-    await expect(openBody(bodyOf(more), () => true)).rejects.toThrow('more than 8 MB of tools, calls and short texts')
-    expect((await openBody(bytes, () => false)).size).toBe(bytes.byteLength)
+    await expect(openAtOnce(bodyOf(more), () => true)).rejects.toThrow('more than 8 MB of tools, calls and short texts')
+    expect((await openAtOnce(bytes, () => false)).size).toBe(bytes.byteLength)
   })
 
   test.each([
@@ -348,6 +348,6 @@ describe('of a request that is translated, no more is read than several times a 
     ['files', messages(20 * MB, 2 * MB, file)],
     ['long texts beside what no mark can stand in', { ...messages(20 * MB, 4_000, (text) => text), x: '\u007f' }],
   ])('which is not exceeded by %s', async (_, more) => {
-    expect((await openBody(bodyOf(more), () => true)).outline.model).toBe('m')
+    expect((await openAtOnce(bodyOf(more), () => true)).outline.model).toBe('m')
   })
 })

@@ -11,7 +11,7 @@ import { tokensOf } from '../../src/relay/tokens.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { loadTokenizer } from '../money/support.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
-import { openBody } from '../support/open-body.ts'
+import { openAtOnce } from '../support/open-at-once.ts'
 
 const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
 
@@ -130,7 +130,7 @@ describe('the tokenizer', () => {
 
 describe('what a prompt surely takes', () => {
   const leastOf = async (body: object): Promise<number> =>
-    (await openBody(new TextEncoder().encode(JSON.stringify(body)))).leastInput
+    (await openAtOnce(new TextEncoder().encode(JSON.stringify(body)))).leastInput
   const words = (count: number): string => 'harbour '.repeat(count)
   const asked = (content: unknown, more: object = {}) => ({
     model: 'm',

@@ -12,7 +12,7 @@ import { chatCompletionsRequest } from '../support/arbitrary/chat-completions.ts
 import { messagesRequest } from '../support/arbitrary/messages.ts'
 import { responsesRequest } from '../support/arbitrary/responses.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { openBody } from '../support/open-body.ts'
+import { openAtOnce } from '../support/open-at-once.ts'
 import { MESSAGE } from '../support/provider/message.ts'
 
 const utf8 = new TextEncoder()
@@ -213,7 +213,7 @@ const WIRES: ChatWire[] = ['chat-completions', 'responses', 'messages']
 describe.each(REQUESTS)('a large body of the %s wire', (wire, request) => {
   const codec = chatCodec(wire)
   const opened = (body: JsonObject) =>
-    openBody(utf8.encode(JSON.stringify({ model: 'elsewhere', ...body, user: 'x'.repeat(33_000) })), () => true)
+    openAtOnce(utf8.encode(JSON.stringify({ model: 'elsewhere', ...body, user: 'x'.repeat(33_000) })), () => true)
 
   describe.each(WIRES.filter((other) => other !== wire))(
     'is asked of the %s wire as if it had been read whole',
@@ -276,7 +276,7 @@ test('the last words of the model are read, whatever stands behind them', async 
     { role: 'assistant', content: 'what the model has said  '.repeat(100) },
     { role: 'user', content: '' },
   ]
-  const { marked, whole } = await openBody(utf8.encode(JSON.stringify({ model: 'elsewhere', messages })), () => true)
+  const { marked, whole } = await openAtOnce(utf8.encode(JSON.stringify({ model: 'elsewhere', messages })), () => true)
   const made = (read: JsonObject): JsonObject => {
     const request = chatCodec('chat-completions').decodeRequest(read)
     return chatCodec('messages').encodeRequest(request, { model: 'm', maxOutput: 32_000, quirks: {} }).body

@@ -14,7 +14,7 @@ import { openStream } from '../../src/relay/stream-answer.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { MESSAGES } from '../chaos/support/stories.ts'
 import { cleanUp, newPath, open as openDatabase } from '../store/support.ts'
-import { openBody } from '../support/open-body.ts'
+import { openAtOnce } from '../support/open-at-once.ts'
 
 afterEach(cleanUp)
 
@@ -34,7 +34,7 @@ const heldBy = async (members: object, answers: AnswerStore, isWritten: Promise<
   }
   const open = async (): Promise<StreamAnswer> => {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'm', ...members, input: 'x'.repeat(MB) }))
-    const body = await openBody(bytes, () => true)
+    const body = await openAtOnce(bytes, () => true)
     const request = {
       codec: CODECS.responses,
       id: 'req_1',

@@ -14,7 +14,7 @@ import { chatCompletionsRequest } from '../../support/arbitrary/chat-completions
 import { messagesRequest } from '../../support/arbitrary/messages.ts'
 import { responsesRequest } from '../../support/arbitrary/responses.ts'
 import { recordings } from '../../support/corpus.ts'
-import { openBody } from '../../support/open-body.ts'
+import { openAtOnce } from '../../support/open-at-once.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 const URL = `data:image/png;base64,${PNG}`
@@ -35,7 +35,7 @@ const named = async (wire: ChatWire, body: JsonObject, size: 'small' | 'large'):
   const text = JSON.stringify(body)
   const padded = `{"metadata":{"note":${JSON.stringify(PROSE)}},${text.slice(1)}`
   try {
-    requireSight(wire, size === 'small' ? openText(text) : await openBody(new TextEncoder().encode(padded)), blind)
+    requireSight(wire, size === 'small' ? openText(text) : await openAtOnce(new TextEncoder().encode(padded)), blind)
     return undefined
   } catch (error) {
     if (error instanceof GatewayError) return error.param

@@ -7,7 +7,7 @@ import { splice } from '../../../src/lib/json-splice.ts'
 import type { Target } from '../../../src/relay/target.ts'
 import { editsFor } from '../../../src/relay/translate.ts'
 import { messages as codec } from '../../../src/wire/messages/index.ts'
-import { openBody } from '../../support/open-body.ts'
+import { openAtOnce } from '../../support/open-at-once.ts'
 import { refusals } from './request-rules.ts'
 
 const edited = (asked: JsonObject, outputCap?: number, learned: Quirks = {}) => {
@@ -236,7 +236,7 @@ test('of a long body, sealed citations that begin with an escaped slash stay', a
   const said = { role: 'assistant', content: [{ type: 'text', text: 'So.', citations: [cited] }] }
   const long = { role: 'user', content: 'Long. '.repeat(8_000) }
   const text = JSON.stringify({ model: 'm', max_tokens: 90, messages: [long, said, hi] }).replaceAll('/', '\\/')
-  const body = await openBody(new TextEncoder().encode(text))
+  const body = await openAtOnce(new TextEncoder().encode(text))
   const target = { provider: {}, model: { upstream: 'm' } } as Target
   expect(editsFor(codec, body, target)).toEqual([{ path: ['model'], value: '"m"' }])
 })
