@@ -10,7 +10,7 @@ const LF = 10
 const COLON = 58
 const BRACE = 123
 /** A sign of life: nothing, JSON's words for it, or what was a comment. */
-const NO_DATA = /^\s*(?::|(?:null|\[\s*\])?\s*$)/
+const NO_DATA = /^\s*(?::|$|(?:null|\[\s*\])\s*$)/
 /** A shorter chunk may hold no character whole. */
 const LEAST_BYTES = 4
 

@@ -90,6 +90,11 @@ describe('FrameReader', () => {
     expect(readAll(bytesOf(`${line.repeat(1_000_000)}data: x\n\n`), [Number.MAX_SAFE_INTEGER])).toHaveLength(1)
   })
 
+  test('a line of a million spaces before its data is read in linear time', () => {
+    const data = `${' '.repeat(1_000_000)}x`
+    expect(readAll(bytesOf(writeFrame({ data })), [Number.MAX_SAFE_INTEGER])).toEqual([{ data }])
+  })
+
   test('an event past the bound is refused, whole or in pieces', () => {
     const reader = new FrameReader(1_000)
     expect(() => {
