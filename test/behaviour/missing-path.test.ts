@@ -71,6 +71,15 @@ test('a model that a server lacks is asked for once', async () => {
   expect([status, paths]).toEqual([502, [PATHS.messages]])
 })
 
+test('what was sent and is not there is told, and nobody is asked elsewhere', async () => {
+  const message = 'No such File object: file-abc'
+  refusal = { status: 404, steps: [JSON.stringify({ error: { message, param: null, code: null } })] }
+  const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-abc' }] }]
+  const { text, paths } = await ask('responses', { input })
+  expect(text).toContain("'input.0.content.0': the provider does not take this")
+  expect(paths).not.toContain(PATHS['chat-completions'])
+})
+
 test('an answer in the background is not asked for where nobody could find it', async () => {
   refusal = { status: 404, steps: ['{"detail":"Not Found"}'] }
   expect((await ask('responses', { background: true })).paths).toEqual([PATHS.responses])

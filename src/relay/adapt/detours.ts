@@ -116,15 +116,16 @@ export const isOutOfReach = (remedy: Remedy | undefined, { wires }: Provider): b
   return wire !== undefined && !wires.includes(wire)
 }
 
-/** A server that lacks one of its wires, as older ones of its kind do, has the one that all have. */
+/** A server that lacks one of its wires, as older ones of its kind do, has the one that all have; of what was sent it knows nothing. */
 const toldWire = (
-  { remedy, provider: { status, trouble } = {} }: GatewayError,
+  { remedy, place, provider: { status, trouble } = {} }: GatewayError,
   { background }: ClientRequest,
   { wire }: Target,
 ): Wire | undefined => {
   if (remedy !== undefined) return WIRES[remedy]
-  const isMissing = NO_PATH.has(status) && trouble === undefined && isChatWire(wire) && wire !== 'chat-completions'
-  return isMissing && !background ? 'chat-completions' : undefined
+  const isMissing = NO_PATH.has(status) && trouble === undefined && place === undefined
+  const isOther = isChatWire(wire) && wire !== 'chat-completions'
+  return isMissing && isOther && !background ? 'chat-completions' : undefined
 }
 
 const NO_PATH = new Set<number | undefined>([404, 405, 501])
