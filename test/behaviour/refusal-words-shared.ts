@@ -41,6 +41,8 @@ const LIMITED: Row[] = (
 ).map(([asked, words, due]: readonly [Asked, string, Due]) => ['a seller', M2C, asked, 400, openai(words), due])
 
 const ACCOUNTS: Row[] = [
+  ['a relay', M2C, 'plain', 429, openai('Insufficient balance.Please recharge.'), 'no money'],
+  ['a relay', M2C, 'plain', 429, openai('Error 1113.Balance insufficient'), 'no money'],
   ['Anthropic', 'messages', 'plain', 400, anthropic("You're out of extra usage. Add more and keep going."), 'no money'],
   [
     ...(['Anthropic', 'messages', 'plain', 400] as const),

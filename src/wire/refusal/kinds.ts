@@ -195,8 +195,10 @@ const OF_A_MEMBER =
 
 /** Whether what stands there is a member's name, as a path or as the one that the error tells as such. */
 const isName = (words: string, at: number, members: ReadonlySet<string | undefined>): boolean => {
-  const [name = ''] = /^[\w-]*(?:\.[\w-]+)*/.exec(words.slice(at)) ?? []
-  return name.includes('.') || /\w[.\]]$/.test(words.slice(0, at)) || members.has(name)
+  // A capital behind a point begins a sentence.
+  const [name = ''] = /^[\w-]*(?:\.(?![A-Z])[\w-]+)*/.exec(words.slice(at)) ?? []
+  const isWithin = !/^[A-Z]/.test(name) && /\w[.\]]$/.test(words.slice(0, at))
+  return name.includes('.') || isWithin || members.has(name)
 }
 
 const ofId = (words: string, upstream: string): RegExpExecArray | undefined => {
