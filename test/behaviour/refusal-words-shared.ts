@@ -29,6 +29,7 @@ const LIMITED: Row[] = (
   [
     ['picture', 'usage limits: max 100 images', 'says Max is 100'],
     ['picture', 'Your request exceeds the usage limits: at most 100 images may be sent.', 'says Max is 100'],
+    ['picture', 'Invalid image. Send up to 16 images in PNG or JPEG.', 'says Could not process image: The image data'],
     ['picture', 'free tier: text only', BLIND],
     ['tools', 'Tools are not available: the free tier allows text only.', 'told tools'],
     ['tools', 'This organization is restricted to requests without tools.', 'told tools'],

@@ -195,5 +195,8 @@ const MOST_HEAD = 200
 /** Whether any picture stands in the conversation. */
 export const showsPicture = ({ messages = null, input = null }: JsonObject): boolean => holdsPicture([messages, input])
 
-export const holdsPicture = (value: Json | undefined): boolean =>
-  /"type":"(?:image|image_url|input_image)"/.test(JSON.stringify(value ?? null))
+export const holdsPicture = (value: Json | undefined): boolean => picturesAmong(value) > 0
+
+/** How many there are. */
+export const picturesAmong = (value: Json | undefined): number =>
+  JSON.stringify(value ?? null).match(/"type":"(?:image|image_url|input_image)"/g)?.length ?? 0

@@ -3,7 +3,7 @@
 import type { Remedy } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import { aroundIn, type Name, saidIn } from './names.ts'
-import { hasMislabelled, showsPicture } from './oddities.ts'
+import { hasMislabelled, picturesAmong } from './oddities.ts'
 import { isQuotedFrom, promptIn } from './quoted.ts'
 import { PICTURES } from './wishes.ts'
 
@@ -15,16 +15,19 @@ export const picturesIn = (
   sent: JsonObject,
   error: unknown,
 ): { pictures: 'none' | 'wrong'; mostPictures?: number; remedy?: Remedy } | undefined => {
-  if (!showsPicture(sent)) return undefined
+  const shown = [sent.messages ?? null, sent.input ?? null]
+  const count = picturesAmong(shown)
+  if (count === 0) return undefined
   const { text } = saidIn(error, sent)
   const prompt = promptIn(sent)
   for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
     const around = aroundIn(text, index, word.length)
     if (isQuotedFrom(prompt, around)) continue
     const most = Number(MOST.exec(text)?.[1] ?? 0)
-    if (most > 0) return { pictures: 'wrong', mostPictures: most }
     const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
-    const isLabelledSo = isWrong && hasMislabelled([sent.messages ?? null, sent.input ?? null])
+    // How many there may be is also said beside what is wrong with one.
+    if (most > 0 && (count > most || !isWrong)) return { pictures: 'wrong', mostPictures: most }
+    const isLabelledSo = isWrong && hasMislabelled(shown)
     return { pictures: isWrong ? 'wrong' : 'none', ...(isLabelledSo && { remedy: 'anew' }) }
   }
   return undefined
