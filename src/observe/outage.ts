@@ -18,6 +18,8 @@ type Options = {
 const QUIET_MS = 12_000
 const AGAIN_MS = 60_000
 const LOOK_MS = 1_000
+/** Told of at once: some name a process or a time, and are other words with every failure. */
+const MOST_CAUSES = 8
 
 /** Returns what is to be told of each failure. */
 export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: Options): ((cause: unknown) => void) => {
@@ -31,10 +33,13 @@ export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: O
       known = undefined
       return
     }
+    const { causes } = known
+    const cause = String(known.cause)
     // What breaks off first is often not what stays in the way.
-    if (now - known.told >= AGAIN_MS || !known.causes.has(String(known.cause))) {
+    const isOther = causes.size < MOST_CAUSES && !causes.has(cause)
+    if (now - known.told >= AGAIN_MS || isOther) {
       known.told = now
-      known.causes.add(String(known.cause))
+      if (isOther) causes.add(cause)
       lasts(known.cause, now - known.since)
     }
     later(look, LOOK_MS)

@@ -58,6 +58,15 @@ test('another cause is told within a second, and one that was told once a minute
   expect(told.slice(2)).toEqual(['lasts 61 takes no writes'])
 })
 
+test('causes that are other words each time are told of a few times, then once a minute', () => {
+  const { told, pass } = watched()
+  for (let i = 0; i < 60; i++) pass(1, `process ${i} waits`)
+  expect(told.length).toBeLessThan(10)
+  const before = told.length
+  for (let i = 60; i < 180; i++) pass(1, `process ${i} waits`)
+  expect(told.slice(before).length).toBe(2)
+})
+
 test('it is not over while something waits for it, though nothing fails meanwhile', () => {
   const { told, time, pass } = watched()
   time.isOver = false
