@@ -5,7 +5,7 @@
 import { isObject, type Json } from '../../ir/json.ts'
 import { classOfCode } from './error-object.ts'
 import { objectsIn } from './literals.ts'
-import type { Name } from './names.ts'
+import { CALLED_ONE, type Name } from './names.ts'
 
 export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy' | 'overloaded'
 
@@ -17,7 +17,7 @@ export type Known = { kind: Kind; told?: Span & { mayLimit: boolean } }
 export type Span = { at: number; length: number }
 
 /** Both in one sentence, in any order, of a text that speaks `of` something, and of nothing `else`; or a phrase. */
-type Sign = { about: RegExp; said: RegExp; of?: RegExp; else?: RegExp; mayLimit?: true } | { phrase: RegExp }
+type Sign = ({ about: RegExp; said: RegExp; of?: RegExp; else?: RegExp } | { phrase: RegExp }) & { mayLimit?: true }
 
 const both = (about: RegExp, said: RegExp, text: { of?: RegExp; else?: RegExp; mayLimit?: true } = {}): Sign => ({
   about,
@@ -37,20 +37,23 @@ const MONEY: Sign[] = [
   // Of money, and not of thoughts.
   both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i, mayLimit: true }),
   both(
-    /\b(?:credits?|balance|funds|payments?|prepayment|invoices?|spend(?:ing)?|billing)\b/i,
+    /\b(?:credits?|balance|funds|payments?(?! methods?\b)|prepayment|invoices?|spend(?:ing)?|billing)\b/i,
     /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|to be enabled|denied|invalid payment|failure to pay|suspended|limit)\b/i,
   ),
   // Of no time, at whose end it is had again.
   both(/\b(?:usage limits?|extra usage)\b/i, SPENT, { else: IN_TIME, mayLimit: true }),
   // One that is wanted, or is over.
+  {
+    phrase: /\b(?:requires?|needs?|without|no) (?:(?:an?|active|paid|valid|your) )*(?:subscription|membership)\b/i,
+    mayLimit: true,
+  },
   ...phrase(
-    /\b(?:requires?|needs?|without|no) (?:(?:an?|active|paid|valid|your) )*(?:subscription|membership)\b/i,
     /\b(?:subscription|membership|(?:coding|paid|token) plan)\b(?: \w+){0,3} (?:expired|lapsed|inactive|cancell?ed|not (?:yet )?include)\b/i,
   ),
   both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
-  // One that is wanted or is good no more, and not what a conversation says of one.
+  // One that is wanted or is good no more, and not what a conversation says of one, nor what would raise a rate.
   ...phrase(
-    /\b(?:requires?|add|enter|provide|missing|no|without) (?:(?:a|an|your|the|valid) )*(?:(?:credit|debit|bank) card|payment method)\b(?! (?:number|detail)s?\b)/i,
+    /\b(?:requires?|add|enter|provide|missing|no|without) (?:(?:a|an|your|the|valid) )*(?:(?:credit|debit|bank) card|payment method)\b(?! (?:number|detail)s?\b)(?![^.]*\brate limits?\b)/i,
     /\b(?:(?:credit|debit|bank) card|payment method)s? (?:(?:on file|is|was|has|have|must|be|been|needs?|to) )*(?:added|missing|required|declined|expired|on file)\b/i,
   ),
   // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
@@ -75,16 +78,17 @@ const MONEY: Sign[] = [
 
 /** Of the model, or of what stands for one at some vendors. */
 const NAMED = '(?:publisher )?(?:model|deployment|engine)s?'
-const NOT_OF_ONE = '(?! (?:parameter|output|input|response|setting|argument|type|length))'
+const NOT_OF_ONE = '(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
 const MODEL: Sign[] = [
   ...phrase(
+    new RegExp(`\\bunsupported ${NAMED}:|\\bno ${NAMED} (?:named|called)\\b`, 'i'),
     new RegExp(`\\b(?:invalid|unknown|unrecogni[sz]ed|unavailable|no such|nonexistent) ${NAMED}\\b${NOT_OF_ONE}`, 'i'),
     new RegExp(
       `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b${NOT_OF_ONE}[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|not available|access denied)\\b|throughput isn.t supported)`,
       'i',
     ),
     new RegExp(
-      `\\b(?:not found|not activated|unable to access|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b`,
+      `\\b(?:not found|not activated|(?:cannot|can.t|could not|couldn.t|unable to) (?:find|access)|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b${NOT_OF_ONE}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
       'i',
     ),
     new RegExp(
@@ -178,11 +182,11 @@ export const kindIn = (
     for (const { kind, signs } of due) {
       const sign = signs.find((one) => {
         const match = toldBy(one, words, text)
-        return match !== undefined && (kind === 'unknown-model' || !isName(words, match.index, members))
+        return match !== undefined && (kind === 'unknown-model' || !isName(words, match, members, kind))
       })
       const found = sign ? toldBy(sign, words, text) : kind === 'unknown-model' ? ofId(words, upstream) : undefined
       if (found === undefined) continue
-      const mayLimit = sign !== undefined && 'mayLimit' in sign
+      const mayLimit = sign?.mayLimit === true
       return { kind, told: { at: at + found.index, length: found[0].length, mayLimit } }
     }
   }
@@ -193,12 +197,23 @@ export const kindIn = (
 const OF_A_MEMBER =
   /\b(?:un(?:known|supported|recogni[sz]ed|expected)|extra) (?:(?:request|keyword|JSON) )?(?:parameter|argument|field|key|member|property|input)s?\b/i
 
-/** Whether what stands there is a member's name, as a path or as the one that the error tells as such. */
-const isName = (words: string, at: number, members: ReadonlySet<string | undefined>): boolean => {
+/**
+ * Whether what stands there is a member's name: a path, the one that the error tells as such, or a word that is called one. A
+ * word in quotes is one, too, but for a filter's.
+ */
+const isName = (
+  words: string,
+  match: RegExpExecArray,
+  members: ReadonlySet<string | undefined>,
+  kind: Kind,
+): boolean => {
+  const { 0: found, index: at } = match
   // A capital behind a point begins a sentence.
   const [name = ''] = /^[\w-]*(?:\.(?![A-Z])[\w-]+)*/.exec(words.slice(at)) ?? []
-  const isWithin = !/^[A-Z]/.test(name) && /\w[.\]]$/.test(words.slice(0, at))
-  return name.includes('.') || isWithin || members.has(name)
+  const [before, after] = [words.slice(0, at), words.slice(at + found.length)]
+  const isWithin = !/^[A-Z]/.test(name) && /\w[.\]]$/.test(before)
+  const isQuoted = kind !== 'content-policy' && found === name && /['"`]$/.test(before) && /^['"`]/.test(after)
+  return name.includes('.') || isWithin || members.has(name) || CALLED_ONE.test(after) || isQuoted
 }
 
 const ofId = (words: string, upstream: string): RegExpExecArray | undefined => {

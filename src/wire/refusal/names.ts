@@ -170,7 +170,7 @@ const namesIn = (text: string, sent: JsonObject = {}): Name[] => {
 }
 
 /** What follows a name that is one. */
-const CALLED_ONE = /^ (?:parameter|argument|field|property|option)\b|^ ?(?:参数|字段)/
+export const CALLED_ONE = /^ (?:parameter|argument|field|property|option)\b|^ ?(?:参数|字段)/
 
 /** Characters on either side by which a name is told from one in a text that the client sent. */
 const AROUND = 12
