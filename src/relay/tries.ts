@@ -41,6 +41,8 @@ export const firstAnswer = async <Answer>(
   /** What was refused as the client has written it, where that was written anew. */
   let asWritten: GatewayError | undefined
   let detour: Target | undefined
+  /** What led to the detour, where it may be about something of the request as well. */
+  let missing: GatewayError | undefined
   const told = new Set<Target['learned']>()
   let forms = 0
   const queue = attemptQueue(targets, relay.maxTries)
@@ -51,10 +53,17 @@ export const firstAnswer = async <Answer>(
       if (target.name === detour?.name && target.wire === detour.wire) relay.detours.remember(request, target)
       if (told.has(target.learned)) relay.detours.rememberLearned(request, target)
       return answer
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      const onDetour = detourFor(relay, request, error, target)
-      detour = onDetour ?? detour
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      // What the request holds for this provider alone (a file, a store, an answer) may be what was not found.
+      const isUnsaid =
+        thrown.code === 'invalid_request' && thrown.provider === undefined && target.wire === detour?.wire
+      const error = isUnsaid ? (missing ?? thrown) : thrown
+      const onDetour = error === missing ? undefined : detourFor(relay, request, error, target)
+      if (onDetour !== undefined) {
+        detour = onDetour
+        missing = error.remedy === undefined && error.provider?.status === 404 ? error : undefined
+      }
       const otherWire = onDetour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
       const anew = canWriteAnew(error, request, target) ? { ...target, anew: true as const } : undefined

@@ -84,3 +84,32 @@ test('an answer in the background is not asked for where nobody could find it', 
   refusal = { status: 404, steps: ['{"detail":"Not Found"}'] }
   expect((await ask('responses', { background: true })).paths).toEqual([PATHS.responses])
 })
+
+const KEPT: [JsonObject, string][] = [
+  [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, "Container with id 'cntr_1' not found."],
+  [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, "Vector store with id 'vs_1' not found."],
+  [{ prompt: { id: 'pmpt_1' } }, "Prompt with id 'pmpt_1' not found."],
+  [{ conversation: 'conv_1' }, "Conversation with id 'conv_1' not found."],
+]
+test.each(KEPT)(
+  'what a request holds for its provider alone is not told as a thing to take out: %j',
+  async (more, message) => {
+    refusal = { status: 404, steps: [JSON.stringify({ error: { message, type: 'invalid_request_error' } })] }
+    const { status, text, paths } = await ask('responses', more)
+    expect([status, JSON.parse(text).error.code, paths]).toEqual([502, 'upstream_error', [PATHS.responses]])
+  },
+)
+
+test('a member that a refusal names is not looked for on another wire', async () => {
+  refusal = { status: 404, steps: ['{"error":{"message":"No such File object: file-abc123"}}'] }
+  const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-abc123' }] }]
+  const { status, text, paths } = await ask('responses', { input })
+  const { param } = JSON.parse(text).error
+  expect([status, param, paths]).toEqual([400, 'input.0.content.0', [PATHS.responses]])
+})
+
+test('a tool of a vendor is told as one where its wire is surely missing', async () => {
+  refusal = { status: 405, steps: ['{"detail":"Method Not Allowed"}'] }
+  const { status, text } = await ask('responses', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] })
+  expect([status, JSON.parse(text).error.param]).toEqual([400, 'tools.0'])
+})
