@@ -1,10 +1,10 @@
 // Watches an audio stream of events that passes through: pieces of sound or of text, then the end with its usage. Some
 // servers write a transcript in chunks as of a chat, and end it as they end that.
 
-import { asObject, asObjects, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObject, asObjects, type JsonObject, parseObject } from '../../ir/json.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { errorFrame, isToldError, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { readUsage } from './usage.ts'
 
@@ -30,7 +30,7 @@ export const tap = ({ tokensPer }: TapOptions): Tap => {
     const data = parseObject(frame.data)
     if (data === undefined) return noted.failed(malformedAnswer())
     const type = textOf(data.type) ?? frame.event ?? ''
-    if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    if (type === 'error' || isToldError(data.error)) return noted.failed(decodeError(200, data))
     noted.begun = true
     noted.output.add(pieceOf(data))
     const told = readUsage(data, tokensPer)

@@ -6,7 +6,7 @@ import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { errorFrame, malformedAnswer, openNotes } from '../pass.ts'
+import { errorFrame, isToldError, malformedAnswer, openNotes } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { isCompleted } from './frames.ts'
 import { decodeUsage } from './usage.ts'
@@ -37,7 +37,7 @@ export const tap = (options: TapOptions): Tap => {
     const data = parseObject(frame.data)
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const type = typeof data.type === 'string' ? data.type : frame.event
-    if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    if (type === 'error' || isToldError(data.error)) return noted.failed(decodeError(200, data))
     noted.begun = true
     if (isCompleted(type)) completed(data)
     else if (type?.endsWith('.partial_image') === true) pictures.come = images + 1

@@ -7,7 +7,7 @@ import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentArguments, Undo } from '../codec.ts'
-import { malformedAnswer } from '../pass.ts'
+import { isToldError, malformedAnswer } from '../pass.ts'
 import { toolHeard } from '../tools/heard.ts'
 import { countCalls } from '../tools/server-calls.ts'
 import { pieceOf, piecesOf } from '../turns/pieces.ts'
@@ -82,7 +82,7 @@ export class Reader {
         return this.fail(decodeError(200, event))
       default:
         // Some providers send their error without naming the event.
-        return isObject(event.error) ? this.fail(decodeError(200, event)) : []
+        return isToldError(event.error) ? this.fail(decodeError(200, event)) : []
     }
   }
 

@@ -5,7 +5,7 @@ import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { malformedAnswer } from '../pass.ts'
+import { isToldError, malformedAnswer } from '../pass.ts'
 import { searchBlocks } from '../tools/search-calls.ts'
 import { encodePart } from './blocks.ts'
 import { messageId, namesRead } from './names.ts'
@@ -16,14 +16,14 @@ import { encodeSearches, encodeTier, encodeUsage } from './usage.ts'
 /** Throws `upstream_error` on a body that is no answer, and the provider's failure where the body is one. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const reader = new Reader(undo)
-  if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
+  if (body.type === 'error' || isToldError(body.error)) return fold(reader.read(body, 'error'))
   if (!holdsPiece(body) && !Array.isArray(body.content)) throw malformedAnswer()
   return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
 
 /** A text or one block in the place of blocks: what reads it for another wire can read that. */
 export const holdsPiece = ({ type, content, error }: JsonObject): boolean =>
-  type === 'message' && (typeof content === 'string' || isObject(content)) && error === undefined
+  type === 'message' && (typeof content === 'string' || isObject(content)) && !isToldError(error)
 
 /** Neither content nor a reason to end: no answer, whatever some servers put beside it. */
 export const saysNothing = ({ content, stop_reason: reason = null }: JsonObject): boolean =>

@@ -6,7 +6,7 @@ import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
+import { isToldError, malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { halfCall } from '../tools/half-call.ts'
 import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
 import { wordOf } from '../turns/ending.ts'
@@ -110,7 +110,7 @@ export const tap = (options: TapOptions): Tap => {
         return noted.failed(decodeError(200, data))
       default:
         // Some providers send their error without naming the event.
-        if (isObject(data.error)) return noted.failed(decodeError(200, data))
+        if (isToldError(data.error)) return noted.failed(decodeError(200, data))
     }
     return writeFrame({ event, data: frame.data })
   }

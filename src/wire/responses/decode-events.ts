@@ -170,7 +170,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
         fail(decodeError(200, event))
         return
       default:
-        if (isObject(event.error)) fail(decodeError(200, event))
+        if (isToldError(event.error)) fail(decodeError(200, event))
     }
   }
 

@@ -79,7 +79,7 @@ export const tap = (options: TapOptions): Tap => {
     const named = typeof data.type === 'string' ? data.type : frame.event
     if (named === undefined) return noted.failed(noAnswer(data, decodeError))
     const event = named === ENDED ? endOf(data) : named
-    if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
+    if (event === 'error' || isToldError(data.error)) return noted.failed(decodeError(200, data))
     if (event === 'response.created') {
       // A second answer behind part of the first would say all of it again.
       if (created && hasItems) return noted.failed(malformedAnswer())

@@ -102,6 +102,32 @@ describe('an end in other words than the wire’s', () => {
   })
 })
 
+describe('an error that tells nothing, in every event of a stream', () => {
+  const rowsOf = (vendor: ChatWire): (JsonObject | string)[] =>
+    vendor === 'responses'
+      ? [
+          { type: 'response.created', response: response({ status: 'in_progress' }) },
+          { type: 'response.completed', response: said('a') },
+        ]
+      : ANSWERS[vendor](vendor === 'messages' ? 'end_turn' : 'stop').rows
+  test.each(
+    CHAT_WIRES.flatMap((vendor) =>
+      [{}, { code: null, message: null }, { code: 0, message: '' }, '', null, []].map(
+        (error) => [vendor, error] as const,
+      ),
+    ),
+  )('is none, on %s: %j', (vendor, error) => {
+    const rows = rowsOf(vendor).map((row) => (typeof row === 'string' ? row : { ...row, error }))
+    for (const client of others(vendor)) {
+      const { tap, text } = streamed(client, vendor, rows)
+      expect([tap.state, /"a"/.test(text)]).toEqual(['done', true])
+    }
+    const passed = CHAT_CODECS[vendor].tap({ model: 'm', includeUsage: true, now: 0 })
+    for (const frame of framed(rows)) passed.see(frame)
+    expect(passed.state).toBe('done')
+  })
+})
+
 const response = (members: JsonObject): JsonObject => ({
   ...{ id: 'resp_1', object: 'response', created_at: 5, model: 'up', status: 'completed', output: [] },
   ...members,
@@ -182,6 +208,12 @@ describe('what is told under another name', () => {
       'an error that tells nothing, beside the answer',
       'responses',
       { ...said('so'), error: { code: null, message: null } },
+      SAID,
+    ],
+    [
+      'an error that tells nothing, beside the answer',
+      'messages',
+      { ...message([{ type: 'text', text: 'so' }]), error: { code: null, message: null } },
       SAID,
     ],
     [
