@@ -27,12 +27,14 @@ export type Target = {
 
 /**
  * What refusals have told of a target: quirks for the codecs, the betas that it does not know (adapt/betas.ts), the preset of
- * the vendor that it has turned out to be (adapt/own-names.ts). `unstreamed`: what alone it gives in no stream: calls of tools,
+ * the vendor that it has turned out to be (adapt/own-names.ts). `guessesCap`: the cap's name is by what answers count, and no
+ * refusal has told it (adapt/cap-name.ts). `unstreamed`: what alone it gives in no stream: calls of tools,
  * or what the refusal named, which concerns the one request.
  */
 export type Learned = Quirks & {
   unknownBetas?: readonly string[]
   vendor?: string
+  guessesCap?: true | undefined
   unstreamed?: 'tools' | 'named' | undefined
 }
 

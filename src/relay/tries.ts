@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
+import { withoutGuess } from './adapt/cap-name.ts'
 import { detourFor, withoutDetour } from './adapt/detours.ts'
 import { withLearned, withShorterAnswer } from './adapt/remedies.ts'
 import { toldOf } from './adapt/told.ts'
@@ -67,7 +68,7 @@ export const firstAnswer = async <Answer>(
       const otherWire = onDetour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
       const anew = canWriteAnew(error, request, target) ? { ...target, anew: true as const } : undefined
-      const taught = withLearned(error, request, target)
+      const taught = withoutGuess(error, target) ?? withLearned(error, request, target)
       if (taught !== undefined) told.add(taught.learned)
       const adapted = taught ?? withShorterAnswer(error, request, target)
       const about = toldOf(error, request, target)

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { PATHS } from '../support/paths.ts'
-import { type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
+import { json, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 
 const MODEL = 'vendorB-5.5'
 const CAP = 20
@@ -18,9 +18,11 @@ const ASKED = {
 let provider: Scripted
 let gateway: TestGateway
 let figures: JsonObject
+let refusal: JsonObject | undefined
 
 beforeAll(async () => {
   provider = await startScripted(({ text }) => {
+    if (refusal !== undefined && JSON.parse(text).max_tokens !== undefined) return json({ error: refusal }, 400)
     const head = { id: 'c', created: 1, model: 'm', usage: { prompt_tokens: 3, ...figures } }
     const said = { role: 'assistant', content: 'One' }
     if (JSON.parse(text).stream !== true)
@@ -37,15 +39,17 @@ afterAll(async () => {
 
 let authorization: string
 beforeEach(async () => {
+  refusal = undefined
   authorization = `Bearer ${(await gateway.issue()).secret}`
 })
 
-/** The cap's names and values in the two requests that reach the server, of a key that it has not answered before. */
-const sentTwice = async (client: keyof typeof ASKED, more: JsonObject = {}): Promise<JsonObject[]> => {
+/** The cap's names and values in the requests that reach the server, of a key that it has not answered before. */
+const sentTimes = async (times: number, client: keyof typeof ASKED, more: JsonObject = {}): Promise<JsonObject[]> => {
   const before = provider.requests.length
-  for (const _ of 'ab') {
+  for (let nth = 0; nth < times; nth++) {
     const answer = await gateway.post(PATHS[client], { model: MODEL, ...ASKED[client], ...more }, { authorization })
     await answer.text()
+    expect(answer.status).toBe(200)
     await gateway.idle()
   }
   return provider.requests.slice(before).map(({ text }) => {
@@ -55,6 +59,8 @@ const sentTwice = async (client: keyof typeof ASKED, more: JsonObject = {}): Pro
     )
   })
 }
+
+const sentTwice = (client: keyof typeof ASKED, more: JsonObject = {}) => sentTimes(2, client, more)
 
 const NEWER = { max_completion_tokens: CAP }
 
@@ -76,3 +82,21 @@ test.each<[string, JsonObject, JsonObject]>([
   figures = told
   expect(await sentTwice('chat-completions', more)).toEqual([NEWER, NEWER])
 })
+
+const OLDER = { max_tokens: CAP }
+
+test.each(
+  CHAT_WIRES.flatMap((client) =>
+    [
+      { message: "Use 'max_completion_tokens' instead.", param: 'max_tokens', code: 'unsupported_parameter' },
+      { message: 'Unrecognized request argument supplied: max_tokens' },
+    ].map((told) => [client, told] as const),
+  ),
+)(
+  'is sent it by its own name again, and from then on, where the older one is refused: of %s, %j',
+  async (client, told) => {
+    figures = { completion_tokens: 2_048 }
+    refusal = { ...told, type: 'invalid_request_error' }
+    expect(await sentTimes(4, client)).toEqual([NEWER, OLDER, NEWER, NEWER, NEWER])
+  },
+)

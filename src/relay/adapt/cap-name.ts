@@ -1,11 +1,15 @@
 // Servers that do not know the output cap by its name write on beyond it: the requests after are sent it by its older name.
 
+import type { GatewayError } from '../../errors.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { CODECS } from '../../wire/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Target } from '../target.ts'
 import { quirksOf } from '../translate.ts'
 import type { Detours } from './detours.ts'
+
+const OLDER = 'max_tokens' as const
+const NEWER = 'max_completion_tokens' as const
 
 type Answered = Pick<Exchange, 'reservation'> &
   Partial<Pick<Exchange, 'bodyWire' | 'body'>> & { key: Pick<Exchange['key'], 'id'> }
@@ -24,8 +28,16 @@ export const heedOverrun = (
   // Some count thought beside the cap, and it is of each of several answers.
   const isUnread = isBeyond(output - reasoning, cap) && !(Number(n) > 1)
   if (!isUnread || (bodyWire === target.wire && older !== undefined) || quirksOf(target).maxTokensField) return
-  const learned = { ...target.learned, maxTokensField: 'max_tokens' as const }
+  const learned = { ...target.learned, maxTokensField: OLDER, guessesCap: true as const }
   detours.rememberLearned({ key, bodyWire, body }, { ...target, learned })
+}
+
+/** The target asked by the name that stood before the guess, where it refuses the other; never guessed at again. */
+export const withoutGuess = ({ remedy, place, named }: GatewayError, target: Target): Target | undefined => {
+  const isOfName = remedy !== 'lower-cap' && remedy !== 'higher-cap' && (place?.[0] === OLDER || named?.includes(OLDER))
+  return target.learned?.guessesCap === true && (remedy === 'newer-cap' || isOfName)
+    ? { ...target, learned: { ...target.learned, maxTokensField: NEWER, guessesCap: undefined } }
+    : undefined
 }
 
 /** By far more than servers differ in how they count. */
