@@ -15,6 +15,12 @@ const FILTERED =
 const FAILED =
   /(?:^|_)(?:error|fail(?:ed|ure)?|abort(?:ed)?|cancel(?:l?ed)?|time_?out|interrupted|overloaded|unavailable)$|^insufficient_system_resource$|(?:malformed|unexpected)_(?:function|tool)_call/i
 
-export const isCut = (reason: Json | undefined): boolean => CUT.test(wordOf(reason))
+/** What is longer is no such word, and would be looked through for a time that grows by its square. */
+const MOST_CHARS = 200
+
+export const isCut = (reason: Json | undefined): boolean => {
+  const word = wordOf(reason)
+  return word.length <= MOST_CHARS && CUT.test(word)
+}
 export const isFiltered = (reason: Json | undefined): boolean => FILTERED.test(wordOf(reason))
 export const isFailure = (reason: Json | undefined): boolean => FAILED.test(wordOf(reason))
