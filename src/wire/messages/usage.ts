@@ -56,7 +56,10 @@ const isIncluded = ({ type, model, output_tokens: output }: JsonObject, fallback
   (type === 'message' || type === 'fallback_message') &&
   (fallback === undefined || model === fallback.model || !count(output))
 
-const PROMPT = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'] as const
+const PROMPT = [
+  ...(['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'] as const),
+  ...(['prompt_tokens', 'prompt_tokens_details'] as const),
+]
 
 /** A stream's usage object with a later report merged in. A report without any prompt tokens keeps the earlier ones. */
 export const withReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
@@ -74,14 +77,19 @@ const promptOf = (raw: JsonObject): number => {
 const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
 
 const classesOf = (raw: JsonObject): Usage => {
+  const own = ownOf(raw)
+  const [told, output] = [count(raw.prompt_tokens), count(raw.completion_tokens)]
+  if (told === undefined && output === undefined) return own
+  // A few servers of this wire tell them under another wire's names, or in a part of a stream's reports.
+  const cacheRead = count(asObject(raw.prompt_tokens_details).cached_tokens)
+  const others = disjoint({ prompt: told, cacheRead, output: output ?? own.output, total: count(raw.total_tokens) })
+  const { input = 0, cacheRead: read = 0, cacheWrite: written = 0 } = own
+  const usage = input + read + written > 0 ? own : { ...own, ...others }
+  return others.output === undefined ? usage : { ...usage, output: Math.max(others.output, own.output ?? 0) }
+}
+
+const ownOf = (raw: JsonObject): Usage => {
   const usage: Usage = {}
-  // A few servers of this wire tell them under another wire's names.
-  if (raw.input_tokens === undefined && raw.output_tokens === undefined && count(raw.prompt_tokens) !== undefined)
-    return disjoint({
-      prompt: count(raw.prompt_tokens),
-      cacheRead: count(asObject(raw.prompt_tokens_details).cached_tokens),
-      output: count(raw.completion_tokens),
-    })
   const input = count(raw.input_tokens)
   if (input !== undefined) usage.input = input
   const cacheRead = count(raw.cache_read_input_tokens)

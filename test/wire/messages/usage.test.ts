@@ -29,6 +29,24 @@ describe('a usage object is billed', () => {
       { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 5 },
       { input: 3, cacheRead: 4, output: 5 },
     ],
+    ['by another wire’s names', { prompt_tokens: 3, completion_tokens: 5 }, { input: 3, output: 5 }],
+    ['by a name of each wire', { prompt_tokens: 3, output_tokens: 5 }, { input: 3, output: 5 }],
+    ['by what the total leaves', { prompt_tokens: 3, total_tokens: 8 }, { input: 3, output: 5 }],
+    [
+      'by another wire’s names beside its own of nothing',
+      { input_tokens: 0, output_tokens: 0, prompt_tokens: 3, completion_tokens: 5 },
+      { input: 3, output: 5 },
+    ],
+    [
+      'once where both wires’ names tell it',
+      { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 5, prompt_tokens: 7, completion_tokens: 5 },
+      { input: 3, cacheRead: 4, output: 5 },
+    ],
+    [
+      'by the later of two outputs',
+      { input_tokens: 3, output_tokens: 1, completion_tokens: 5 },
+      { input: 3, output: 5 },
+    ],
     [
       'with its thoughts',
       { output_tokens: 5, output_tokens_details: { thinking_tokens: 2 } },
