@@ -18,8 +18,11 @@ type Options = {
 const QUIET_MS = 12_000
 const AGAIN_MS = 60_000
 const LOOK_MS = 1_000
-/** Told of at once: some name a process or a time, and are other words with every failure. */
+/** Told of at once: some are other words with every failure. */
 const MOST_CAUSES = 8
+
+/** In words: its figures may be others each time (a block, a process, an address). */
+const wordsOf = (cause: unknown): string => String(cause).replace(/\d+/g, '0')
 
 /** Returns what is to be told of each failure. */
 export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: Options): ((cause: unknown) => void) => {
@@ -34,7 +37,7 @@ export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: O
       return
     }
     const { causes } = known
-    const cause = String(known.cause)
+    const cause = wordsOf(known.cause)
     // What breaks off first is often not what stays in the way.
     const isOther = causes.size < MOST_CAUSES && !causes.has(cause)
     if (now - known.told >= AGAIN_MS || isOther) {
@@ -51,7 +54,7 @@ export const createOutage = ({ began, lasts, over, isOver, stopwatch, later }: O
       known.cause = cause
       return
     }
-    known = { since: now, last: now, told: now, cause, causes: new Set([String(cause)]) }
+    known = { since: now, last: now, told: now, cause, causes: new Set([wordsOf(cause)]) }
     began(cause)
     later(look, LOOK_MS)
   }

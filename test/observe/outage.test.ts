@@ -60,11 +60,17 @@ test('another cause is told within a second, and one that was told once a minute
 
 test('causes that are other words each time are told of a few times, then once a minute', () => {
   const { told, pass } = watched()
-  for (let i = 0; i < 60; i++) pass(1, `process ${i} waits`)
+  for (let i = 0; i < 60; i++) pass(1, `host ${'x'.repeat(i)} is away`)
   expect(told.length).toBeLessThan(10)
   const before = told.length
-  for (let i = 60; i < 180; i++) pass(1, `process ${i} waits`)
+  for (let i = 60; i < 180; i++) pass(1, `host ${'x'.repeat(i)} is away`)
   expect(told.slice(before).length).toBe(2)
+})
+
+test('a cause whose figures are others each time is the same', () => {
+  const { told, pass } = watched()
+  for (let block = 0; block < 70; block++) pass(1, `no room at block ${block}`)
+  expect(told).toEqual(['began no room at block 0', 'lasts 60 no room at block 60'])
 })
 
 test('it is not over while something waits for it, though nothing fails meanwhile', () => {
