@@ -50,7 +50,7 @@ const MONEY: Sign[] = [
   ...phrase(
     /\b(?:subscription|membership|(?:coding|paid|token) plan)\b(?: \w+){0,3} (?:expired|lapsed|inactive|cancell?ed|not (?:yet )?include)\b/i,
   ),
-  both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i),
+  both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i, { else: /\bstorage\b/i }),
   // One that is wanted or is good no more, and not what a conversation says of one, nor what would raise a rate.
   ...phrase(
     /\b(?:requires?|add|enter|provide|missing|no|without) (?:(?:a|an|your|the|valid) )*(?:(?:credit|debit|bank) card|payment method)\b(?! (?:number|detail)s?\b)(?![^.]*\brate limits?\b)/i,
@@ -62,7 +62,8 @@ const MONEY: Sign[] = [
     /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
     {
       of: /\b(?:limit|cap|quota|allocation|allowance|extra usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
-      else: /tokens?\b|\bparameters?\b|\bcontext\b/i,
+      else: /tokens?\b|\bparameters?\b|\bcontext\b|\brate[- ]?limits?\b/i,
+      mayLimit: true,
     },
   ),
   both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i, { mayLimit: true }),
@@ -178,7 +179,7 @@ export const kindIn = (
       if (classOfCode(code) === kind || signs.some((sign) => toldBy(sign, wordsOf(code)))) return { kind }
   const members = new Set(names.filter(({ found }) => found === 'told').map(({ steps }) => steps.at(-1)))
   for (const { words, at } of sentencesIn(text)) {
-    if (OF_A_MEMBER.test(words)) continue
+    if (OF_A_MEMBER.test(words) || OF_THEIR_SERVER.test(words)) continue
     for (const { kind, signs } of due) {
       const sign = signs.find((one) => {
         const match = toldBy(one, words, text)
@@ -196,6 +197,9 @@ export const kindIn = (
 /** What is said of a member that is not known, whatever it is called. */
 const OF_A_MEMBER =
   /\b(?:un(?:known|supported|recogni[sz]ed|expected)|extra) (?:(?:request|keyword|JSON) )?(?:parameter|argument|field|key|member|property|input)s?\b/i
+
+/** What the provider says of a server that the request names for its tools: the account is not at fault. */
+const OF_THEIR_SERVER = /\bMCP\b/
 
 /**
  * Whether what stands there is a member's name: a path, the one that the error tells as such, or a word that is called one. A
