@@ -51,14 +51,13 @@ export const firstAnswer = async <Answer>(
     if (request.client.gone || timeLeft(request, target) === 0) break
     try {
       const answer = await tryTarget(relay, request, target, attempt)
-      if (target.name === detour?.name && target.wire === detour.wire) relay.detours.remember(request, target)
+      if (isOn(detour, target)) relay.detours.remember(request, target)
       if (told.has(target.learned)) relay.detours.rememberLearned(request, target)
       return answer
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
       // What the request holds for this provider alone (a file, a store, an answer) may be what was not found.
-      const isUnsaid =
-        thrown.code === 'invalid_request' && thrown.provider === undefined && target.wire === detour?.wire
+      const isUnsaid = thrown.code === 'invalid_request' && thrown.provider === undefined && isOn(detour, target)
       const error = isUnsaid ? (missing ?? thrown) : thrown
       const onDetour = error === missing ? undefined : detourFor(relay, request, error, target)
       if (onDetour !== undefined) {
@@ -95,6 +94,9 @@ export const firstAnswer = async <Answer>(
   }
   throw failure ?? refused ?? timedOut('did not answer')
 }
+
+const isOn = (detour: Target | undefined, { name, wire }: Target): boolean =>
+  detour?.name === name && detour.wire === wire
 
 /** A request that is refused as invalid, for nothing that its client could know. */
 const isUnnamed = ({ code, retry }: GatewayError): boolean => code === 'upstream_error' && !retry
