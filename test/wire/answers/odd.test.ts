@@ -844,6 +844,7 @@ describe('content in another form than the wire’s says the same, whole and as 
     ['parts in the responses wire’s words', { content: [{ type: 'output_text', text: 'so' }] }, { said: 'so' }],
     ['a thought as an object', { reasoning: { content: 'hm' }, content: 'so' }, { said: 'so', thought: 'hm' }],
     ['texts without a type, and bare ones', { content: ['s', { text: 'o' }] }, { said: 'so' }],
+    ['a text whose type is null', { content: [{ type: null, text: 'so' }] }, { said: 'so' }],
     ['a refusal among the parts', { content: [{ type: 'refusal', refusal: 'no' }] }, { refused: 'no' }],
     [
       'a thought and a call in the messages wire’s words',
