@@ -1,8 +1,8 @@
 // The audio wire: its codecs, one for what is heard, in its own language or in English, and one for what is spoken.
 
-import { isFilled, type JsonObject } from '../../ir/json.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type { PassCodec } from '../codec.ts'
-import { malformedAnswer, textOf } from '../pass.ts'
+import { isToldError, malformedAnswer, textOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { sameWire } from '../same-wire.ts'
 import { answerOf, framesOf } from './frames.ts'
@@ -11,10 +11,7 @@ import { speechSchema, transcriptionSchema, translationSchema } from './schema.t
 import { tap } from './tap.ts'
 import { readUsage } from './usage.ts'
 
-const reportedIn = (body: JsonObject) => {
-  const { error } = body
-  return isFilled(error) || (typeof error === 'string' && error !== '') ? decodeError(200, body) : undefined
-}
+const reportedIn = (body: JsonObject) => (isToldError(body.error) ? decodeError(200, body) : undefined)
 
 /** Formats in which a transcript is a text, and nothing tells what it took. */
 const TEXTS = new Set<unknown>(['text', 'srt', 'vtt'])

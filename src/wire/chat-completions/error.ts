@@ -2,6 +2,7 @@
 
 import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, asObjects, filledText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isToldError } from '../pass.ts'
 import { withRefusal } from '../refusal/body.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject, statusIn } from '../refusal/error-object.ts'
 import { providerError } from '../refusal/failure.ts'
@@ -54,7 +55,7 @@ const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
   const isBare = choices === undefined && (statusIn(body) !== undefined || tellsFault(body))
-  const failed = isBare || isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
+  const failed = isBare || isToldError(error) || object === 'error'
   if (failed || badOutcome(body) !== undefined) return decodeError(200, body)
   const broken = asList(choices).find(isBroken)
   return broken === undefined ? undefined : decodeError(200, broken)

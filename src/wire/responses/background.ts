@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
+import { isToldError } from '../pass.ts'
 import { given } from '../read.ts'
 import { decodeError } from './error.ts'
 import { failureOf } from './failure-frames.ts'
@@ -36,5 +37,5 @@ export const isBegun = ({ background, status, error, output }: JsonObject): bool
 /** The edits of a provider's answer for its client: the gateway's id of the model, and its own error. */
 export const clientEdits = (body: JsonObject, model: string): Edit[] => [
   ...(body.model === undefined ? [] : [{ path: ['model'], value: JSON.stringify(model) }]),
-  ...(isObject(body.error) ? [{ path: ['error'], value: JSON.stringify(failureOf(decodeError(200, body))) }] : []),
+  ...(isToldError(body.error) ? [{ path: ['error'], value: JSON.stringify(failureOf(decodeError(200, body))) }] : []),
 ]
