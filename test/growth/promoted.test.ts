@@ -56,6 +56,11 @@ const start = async (count: number, isPooled = false) => {
       await asAdmin.query('SELECT pg_reload_conf()')
       const isSynchronous = () => asAdmin.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
       await until(async () => (await isSynchronous()).length > 0)
+      // Who commits waits for it from when the checkpointer has read that; what was committed before may still be on its way.
+      await asAdmin.query('CHECKPOINT')
+      const [now] = await asAdmin.query<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at')
+      const hasAll = () => asAdmin.query('SELECT 1 FROM pg_stat_replication WHERE flush_lsn >= $1::pg_lsn', [now?.at])
+      await until(async () => (await hasAll()).length > 0)
     },
     /** What must be so wherever the standby was when it took over: answers go on, and nothing is left held. */
     async goesOn() {
