@@ -2,7 +2,10 @@
 
 import type { Json, JsonObject } from '../ir/json.ts'
 import type { Marked } from '../lib/json-marked.ts'
-import { type Edit, type Names, spliceOnce } from '../lib/json-splice.ts'
+import { createPicker } from '../lib/json-pick.ts'
+import type { Container } from '../lib/json-scan.ts'
+import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
+import { free } from '../lib/memory.ts'
 import type { Sent } from '../lib/pieces.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
@@ -78,6 +81,22 @@ export const openWhole = (body: JsonObject, { size, plain, read, edited, free }:
     whole: () => wholeOf(body, read, plain),
     edited,
     ...(free && { free }),
+  }
+}
+
+/** What a large body is asked for where its bytes stand; `outermost`: its members, where there is nothing wrong with them. */
+export const inPlace = (
+  bytes: Uint8Array<ArrayBuffer>,
+  outermost: Container | undefined,
+): Pick<ClientBody, 'size' | 'member' | 'written' | 'elements' | 'edited' | 'free'> => {
+  const picker = createPicker(bytes, outermost?.slots ?? [])
+  return {
+    size: bytes.byteLength,
+    member: (name) => picker.member(name) as Json | undefined,
+    written: picker.written,
+    elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
+    edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
+    free: () => free(bytes),
   }
 }
 

@@ -11,14 +11,12 @@ import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
 import { type Container, findMember, onlySlot } from '../lib/json-scan.ts'
 import type { Scanning } from '../lib/json-scanner/pieces.ts'
 import { createSharedMembers } from '../lib/json-shared.ts'
-import { spliceBytesOnce } from '../lib/json-splice.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../lib/json-survey.ts'
-import { free } from '../lib/memory.ts'
 import { inTurns, type Steps } from '../lib/steps.ts'
 import type { Turns } from '../lib/turns.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { asObject, BOM, bodyText, measured, notUtf8, objectIn, parsing, tooDeep } from './body-json.ts'
-import { type ClientBody, ONCE, openText, wholeOf } from './client-body.ts'
+import { type ClientBody, inPlace, openText, wholeOf } from './client-body.ts'
 import { bytesCut, weighing, weightOf } from './cut-strings.ts'
 import { isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
 import { openBytes, openMarked, openUnmarked, STEP_BYTES } from './marked-body.ts'
@@ -109,11 +107,10 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   if (shared !== undefined) outlineOf[shared.name] = shared.shared.value as Json
   else if (outermost !== undefined) noteTools(bytes, outlineOf, outermost, cut)
   const cutBytes = yield* weighing(asBuffer(bytes), cut)
-  const picker = createPicker(bytes, outermost?.slots ?? [])
   // Of a text that is cut it cannot be seen whether it is a thought.
   const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
   return {
-    size: bytes.byteLength,
+    ...inPlace(bytes, outermost),
     outline: outlineOf,
     inputEstimate: tokensIn(outlined + cutBytes),
     mayShow,
@@ -121,15 +118,10 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
       const inShared = shared === undefined ? 0 : bytesCut(asBuffer(shared.shared.bytes), shared.shared.cut, isCutSaid)
       return leastInput(outlineOf, said + inShared + bytesCut(asBuffer(bytes), cut, isCutSaid))
     },
-    member: (name) => picker.member(name) as Json | undefined,
-    written: picker.written,
-    elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
       return wholeOf(body, () => bodyText(bytes), plain)
     },
-    edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
-    free: () => free(bytes),
   }
 }
 

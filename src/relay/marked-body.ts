@@ -8,7 +8,6 @@ import { isPlainBase64 } from '../lib/base64.ts'
 import { collectAfter } from '../lib/collect.ts'
 import { MARKED_BYTES, type Marked, markLong } from '../lib/json-marked.ts'
 import { outermostOf } from '../lib/json-outline.ts'
-import { createPicker } from '../lib/json-pick.ts'
 import { onlySlot } from '../lib/json-scan.ts'
 import { createSharedMembers } from '../lib/json-shared.ts'
 import { type Edit, spliceBytesOnce } from '../lib/json-splice.ts'
@@ -19,7 +18,7 @@ import { isStepOver, type Steps } from '../lib/steps.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { unreadIn } from '../wire/turns/unread.ts'
 import { bodyText, measured, objectIn } from './body-json.ts'
-import { type ClientBody, ONCE, openWhole, wholeOf } from './client-body.ts'
+import { type ClientBody, inPlace, ONCE, openWhole, wholeOf } from './client-body.ts'
 import { nameBefore, spared, weightAt, weightOf } from './cut-strings.ts'
 import { isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
 
@@ -102,10 +101,9 @@ export function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<C
   const list = body[WHOLE_TOOLS.name]
   if (shared !== undefined) body[WHOLE_TOOLS.name] = shared.value as Json
   else if (tools !== undefined && Array.isArray(list)) WHOLE_TOOLS.note(tools, () => ({ value: list, cut: [] }))
-  const picker = createPicker(bytes, outermost.slots)
   let whole = kept.size === 0 ? body : undefined
   return {
-    size: bytes.byteLength,
+    ...inPlace(bytes, outermost),
     outline: body,
     inputEstimate: tokensIn(weight + hidden),
     mayShow,
@@ -116,15 +114,10 @@ export function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<C
         places.reduce((sum, place) => sum + place.hidden - spared(all, place.kept, place.end), said),
       )
     },
-    member: (name) => picker.member(name) as Json | undefined,
-    written: picker.written,
-    elements: (name) => picker.elements(name) as Iterable<Json> | undefined,
     whole: () => {
       whole ??= objectIn(bodyText(bytes))
       return wholeOf(whole, () => bodyText(bytes), true)
     },
-    edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
-    free: () => free(bytes),
     ...(kept.size > 0 && { marked: { body, size: marks.size, written: marks.written } }),
   }
 }

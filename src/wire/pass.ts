@@ -1,7 +1,7 @@
 // What the wires share for bodies and streams that pass through: edits, faults and usage of answers, the state of taps.
 
 import { envelope, GatewayError } from '../errors.ts'
-import { asList, filledText, isFilled, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asList, asObject, filledText, isFilled, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
@@ -54,8 +54,8 @@ export const faultOf = (
 ): GatewayError | undefined => {
   const { error } = body
   // Some providers answer 200 and put the status inside the error.
-  if (isFilled(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
-  if (typeof error === 'string' && error !== '') return decodeError(200, body)
+  const { status } = asObject(error)
+  if (isToldError(error)) return decodeError(typeof status === 'number' ? status : 200, body)
   if (Array.isArray(body[member])) return undefined
   return noAnswer(body, decodeError)
 }

@@ -20,10 +20,10 @@ export const picturesIn = (
   if (count === 0) return undefined
   const { text } = saidIn(error, sent)
   const prompt = promptIn(sent)
+  const most = Number(MOST.exec(text)?.[1] ?? 0)
   for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
     const around = aroundIn(text, index, word.length)
     if (isQuotedFrom(prompt, around)) continue
-    const most = Number(MOST.exec(text)?.[1] ?? 0)
     const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
     // How many there may be is also said beside what is wrong with one.
     if (most > 0 && (count > most || !isWrong)) return { pictures: 'wrong', mostPictures: most }
