@@ -4,18 +4,15 @@
 // FOLDER is what `test:agents --folder` leaves. Prints for each agent and wire what was wrong with any request: it breaks the
 // vendor's published type or pairing, or does not begin with the one before it, so that the prompt cache is lost.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import { LOOPBACK_ONLY } from '../../test/support/loopback-only.ts'
 import { listed, type Prompt, promptOf } from '../../test/support/prompt.ts'
 import type { Script } from '../../test/support/provider/scripted.ts'
-import { startBench } from '../../test/wire/matrix/bench.ts'
 import type { Answer, Piece } from '../../test/wire/matrix/story.ts'
 import { answered, differs, faultsIn, namesIn } from './checked.ts'
+import { type Place, playEvery } from './every-session.ts'
 
 type Agent = {
   program: string
@@ -115,15 +112,6 @@ const resultsIn = ({ messages, input }: JsonObject): number =>
     .flatMap((item) => [item, ...(isObject(item) ? listed(item.content) : [])])
     .filter(isResult).length
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { folder: { type: 'string', default: '' } },
-})
-const folder = resolve(values.folder)
-const PATH = `${join(folder, 'node_modules', '.bin')}:${process.env.PATH}`
-const root = mkdtempSync(join(tmpdir(), 'sluice-sessions-'))
-const bench = await startBench()
-
 const ran = async (command: string[], cwd: string, env: Record<string, string>): Promise<string> => {
   const child = Bun.spawn(['setsid', '--wait', 'timeout', '-k', '5', '100', ...command], {
     ...{ cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
@@ -132,12 +120,7 @@ const ran = async (command: string[], cwd: string, env: Record<string, string>):
   return out + err
 }
 
-let faulty = false
-
-const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<void> => {
-  const home = join(root, `${name}-${vendor}`)
-  const work = join(home, 'work')
-  mkdirSync(work, { recursive: true })
+const session = async ({ agent, vendor, bench, home, work, env, connect }: Place<Agent>) => {
   writeFileSync(join(work, 'dot.png'), Buffer.from(PIXEL, 'base64'))
   const faults: string[] = []
   const prompts: Prompt[] = []
@@ -163,29 +146,14 @@ const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<vo
       return answered(wire, sent, answer, requests)
     })
   }
-  const { url, secret } = bench.gateway
-  const env = { PATH, HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: url, SLUICE_API_KEY: secret, ...LOOPBACK_ONLY }
-  const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
-  const connected = await ran([process.execPath, main, 'connect', name, '--model', bench.model(vendor)], work, env)
+  const connected = await ran(connect, work, env)
   const { SLUICE_API_KEY: _, ...own } = { ...env, ...agent.env }
   const first = await ran([agent.program, ...agent.first], work, own)
   if (!first.includes(FIRST_END))
     faults.push(`the first task did not end: ${connected.slice(-200)} ${first.slice(-500)}`)
   const again = await ran([agent.program, ...agent.again], work, own)
   if (!again.includes(LAST_END)) faults.push(`the second task did not end: ${again.slice(-500)}`)
-  console.log(`${name} on ${vendor}: ${requests} requests, ${prompts.length} of the session, ${faults.length} faults`)
-  for (const fault of faults) console.log(`   ${fault}`)
-  faulty ||= faults.length > 0
+  return { counted: `${requests} requests, ${prompts.length} of the session`, faults }
 }
 
-try {
-  for (const [name, agent] of Object.entries(AGENTS)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue
-    for (const vendor of CHAT_WIRES) await session(name, agent, vendor)
-  }
-} finally {
-  await bench.stop()
-  if (process.env.KEEP === undefined) rmSync(root, { recursive: true, force: true })
-  else console.log(root)
-}
-process.exit(faulty ? 1 : 0)
+await playEvery('sessions', AGENTS, session)

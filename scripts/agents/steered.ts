@@ -4,18 +4,13 @@
 // FOLDER is what `test:agents --folder` leaves. Prints for each agent and wire what was wrong: what breaks the vendor's types
 // or pairing, does not begin with the request before it at that vendor, or is not on the books as it was.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { asObject, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import { LOOPBACK_ONLY } from '../../test/support/loopback-only.ts'
 import { type Prompt, promptOf } from '../../test/support/prompt.ts'
 import type { Script } from '../../test/support/provider/scripted.ts'
-import { startBench } from '../../test/wire/matrix/bench.ts'
 import type { Answer, Piece } from '../../test/wire/matrix/story.ts'
 import { answered, differs, faultsIn, namesIn } from './checked.ts'
+import { type Place, playEvery } from './every-session.ts'
 import { openLines } from './lines.ts'
 
 /** A session of an agent. Each settles when the agent has nothing more to do. */
@@ -186,19 +181,7 @@ const begun = ({ steps = [], ...script }: Script): Script => {
   return { ...script, steps: [frames.slice(0, at + 2)], end: 'stall' }
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { folder: { type: 'string', default: '' } },
-})
-const PATH = `${join(resolve(values.folder), 'node_modules', '.bin')}:${process.env.PATH}`
-const root = mkdtempSync(join(tmpdir(), 'sluice-steered-'))
-const bench = await startBench()
-let faulty = false
-
-const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<void> => {
-  const home = join(root, `${name}-${vendor}`)
-  const work = join(home, 'work')
-  mkdirSync(work, { recursive: true })
+const session = async ({ agent, vendor, bench, work, env, connect }: Place<Agent>) => {
   const faults: string[] = []
   const prompts = new Map<ChatWire, Prompt>()
   let requests = 0
@@ -220,11 +203,8 @@ const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<vo
       return text.includes('Task 2') || !text.includes('Task 1') ? answer : begun(answer)
     })
   }
-  const { url, secret, server, idle } = bench.gateway
-  const env = { PATH, HOME: home, TERM: 'dumb', CI: '1', SLUICE_SERVER: url, SLUICE_API_KEY: secret, ...LOOPBACK_ONLY }
-  const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
-  const connect = [process.execPath, main, 'connect', name, '--model', bench.model(vendor), '--untried']
-  const connected = Bun.spawn(connect, { env, cwd: work, stdout: 'ignore', stderr: 'pipe' })
+  const { server, idle } = bench.gateway
+  const connected = Bun.spawn([...connect, '--untried'], { env, cwd: work, stdout: 'ignore', stderr: 'pipe' })
   if ((await connected.exited) !== 0) throw new Error(await new Response(connected.stderr).text())
   const { SLUICE_API_KEY: _, ...own } = env
   const opened = await agent.open(own, work)
@@ -250,19 +230,7 @@ const session = async (name: string, agent: Agent, vendor: ChatWire): Promise<vo
     (row) => row.outcome !== 'aborted' && (row.outcome !== 'done' || row.output !== usage.output),
   )
   for (const { id, outcome, output } of others) faults.push(`on the books: ${id} ${outcome} ${output}`)
-  console.log(`${name} on ${vendor}: ${requests} requests, ${faults.length} faults`)
-  for (const fault of faults) console.log(`   ${fault}`)
-  faulty ||= faults.length > 0
+  return { counted: `${requests} requests`, faults }
 }
 
-try {
-  for (const [name, agent] of Object.entries(AGENTS)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue
-    for (const vendor of CHAT_WIRES) await session(name, agent, vendor)
-  }
-} finally {
-  await bench.stop()
-  if (process.env.KEEP === undefined) rmSync(root, { recursive: true, force: true })
-  else console.log(root)
-}
-process.exit(faulty ? 1 : 0)
+await playEvery('steered', AGENTS, session)
