@@ -198,7 +198,8 @@ describe.each(STORES)('people in %s', (_, { newPlace }) => {
     let now = NOW
     const { members, sessions } = await open(() => now++)
     const names = ['Ada', 'Bo', 'Cy', 'Di']
-    const ids = await Promise.all(names.map(async (name) => (await members.add(member(name), ACTOR)).id))
+    const ids: string[] = []
+    for (const name of names) ids.push((await members.add(member(name), ACTOR)).id)
     const [ada = '', bo = '', , di = ''] = ids
     expect(await sessions.all()).toEqual([])
     for (const [at, id] of [di, ada, di, bo, ada].entries())
