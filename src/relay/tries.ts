@@ -51,7 +51,7 @@ export const firstAnswer = async <Answer>(
     if (request.client.gone || timeLeft(request, target) === 0) break
     try {
       const answer = await tryTarget(relay, request, target, attempt)
-      if (isOn(detour, target)) relay.detours.remember(request, target)
+      if (isOn(detour, target)) relay.detours.remember(request, target, missing === undefined)
       if (told.has(target.learned)) relay.detours.rememberLearned(request, target)
       return answer
     } catch (thrown) {

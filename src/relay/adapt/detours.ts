@@ -21,8 +21,8 @@ type Request = Pick<ClientRequest, 'bodyWire' | 'body'> & { key: Pick<ClientRequ
 export type Detours = {
   /** The wire that accepted similar requests; undefined where none was refused. */
   wireFor(provider: Provider, model: Model, request: Request): Wire | undefined
-  /** A target has answered a request that its provider had refused on another wire. */
-  remember(request: Request, target: Target): void
+  /** A target has answered a request that its provider had refused on another wire: for `isSure`, whatever the request held. */
+  remember(request: Request, target: Target, isSure: boolean): void
   /** What refusals have told of the target of this name on this wire; undefined where nothing is remembered. */
   learnedOf(target: string, wire: Wire, request: Request): Learned | undefined
   /** A target has answered a request as its refusal had told. */
@@ -32,18 +32,38 @@ export type Detours = {
 /** Providers change what they accept. */
 const REMEMBERED_MS = HOUR_MS
 
+/** What may have been about one request alone is asked for again so soon, and believed for longer each time that it holds. */
+const GUESSED_MS = 60_000
+const LONGER = 4
+
 const MAX_REMEMBERED = 20_000
 
-export const createDetours = (): Detours => {
+/** `now` is a clock in milliseconds that only goes forward. */
+export const createDetours = (now: () => number = () => performance.now()): Detours => {
   const wires = createRecent<string, Lasting<Wire>>(MAX_REMEMBERED)
   const learned = createRecent<string, Lasting<Learned>>(MAX_REMEMBERED)
+  const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefined => {
+    const found = all.get(name)
+    return found === undefined || found.until < now() ? undefined : found.value
+  }
+  const keep = <Value>(all: Remembered<Value>, name: string, value: Value, forMs = REMEMBERED_MS): void =>
+    all.set(name, { value, forMs, until: now() + forMs })
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
       const wire = recalled(wires, similarityKey(provider.id, model.id, request))
       return wire !== undefined && provider.wires.includes(wire) ? wire : undefined
     },
-    remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
+    remember: (request, { provider, model, wire }, isSure) => {
+      const name = similarityKey(provider.id, model.id, request)
+      if (isSure) keep(wires, name, wire)
+      // Of requests that were refused together each brings its own.
+      else if (recalled(wires, name) !== wire) {
+        const before = wires.get(name)
+        const isAgain = before?.value === wire
+        keep(wires, name, wire, isAgain ? Math.min(before.forMs * LONGER, REMEMBERED_MS) : GUESSED_MS)
+      }
+    },
     learnedOf: (target, wire, { key, body }) => {
       if (learned.size === 0) return undefined
       const told = recalled(learned, learnedKey(key, target, wire))
@@ -56,16 +76,8 @@ export const createDetours = (): Detours => {
   }
 }
 
-type Lasting<Value> = { value: Value; until: number }
+type Lasting<Value> = { value: Value; forMs: number; until: number }
 type Remembered<Value> = Recent<string, Lasting<Value>>
-
-const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefined => {
-  const found = all.get(name)
-  return found === undefined || found.until < performance.now() ? undefined : found.value
-}
-
-const keep = <Value>(all: Remembered<Value>, name: string, value: Value): void =>
-  all.set(name, { value, until: performance.now() + REMEMBERED_MS })
 
 /** What a server refuses on one of its wires it may take on another, where the client's bytes are to stay. */
 const learnedKey = ({ id }: Request['key'], target: string, wire: Wire): string => [id, target, wire].join(' ')
