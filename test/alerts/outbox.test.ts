@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Receiver } from '../../src/alerts/alert.ts'
 import { createOutbox, KEPT_MS, MOST_WAITING } from '../../src/alerts/outbox.ts'
+import { freePort } from '../support/free-port.ts'
 import { alertOf, createEnds, createPauses, type Hook, startHook, webhook } from './support.ts'
 
 const hooks: Hook[] = []
@@ -92,11 +93,12 @@ describe('an alert', () => {
   })
 
   test('outlives a receiver that is not there, and does not hold up another', async () => {
-    const gone = startHook()
-    const { port } = new URL(gone.url)
-    await gone.stop()
+    const port = freePort()
     const there = hooked()
-    const { outbox, pauses, ends, failure } = setUp([webhook('gone', gone.url), webhook('there', there.url)])
+    const { outbox, pauses, ends, failure } = setUp([
+      webhook('gone', `http://127.0.0.1:${port}/hook`),
+      webhook('there', there.url),
+    ])
     const failed = failure()
     const alert = alertOf('a')
     outbox.add([
@@ -106,7 +108,7 @@ describe('an alert', () => {
     await failed
     await ends.until(1)
     expect(ends.ends).toEqual([{ id: 'a', receiver: 'there', end: 'send' }])
-    const back = startHook(Number(port))
+    const back = startHook(port)
     hooks.push(back)
     pauses.end()
     await ends.until(2)

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { BINARY, SERVING } from '../binary/support/process.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Handler, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
@@ -15,12 +16,8 @@ const provider = async (handler: Handler): Promise<Scripted> => stopping(await s
 const gatewayOf = async (file: FileConfig, clock?: () => number): Promise<Attacked> =>
   stopping(await openGateway(file, clock === undefined ? {} : { clock }))
 
-/** A port where nobody listens. */
-const deadOrigin = (): string => {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  server.stop(true)
-  return `http://127.0.0.1:${server.port}`
-}
+/** Nobody listens there. */
+const deadOrigin = (): string => `http://127.0.0.1:${freePort()}`
 
 const broken = json({ error: { message: 'no', type: 'server_error' } }, 500)
 const refusing = (retryAfter: string) =>

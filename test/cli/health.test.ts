@@ -1,6 +1,7 @@
 // `health` asks the server of this machine, and says in one sentence what keeps it from serving.
 
 import { afterAll, expect, test } from 'bun:test'
+import { freePort } from '../support/free-port.ts'
 import { openTerminal } from './terminal.ts'
 
 const terminal = openTerminal()
@@ -41,10 +42,14 @@ test('what it lacks is said; that it lives is another question', async () => {
   ])
   expect(await terminal.type('health', '--port', port, '--alive')).toEqual({ code: 0, out: 'ok', err: '' })
   await server.stop(true)
-  const gone = await terminal.type('health', '--port', port)
-  expect([gone.code, gone.err]).toEqual([
+})
+
+test('where no server is, how to have one is said', async () => {
+  const port = freePort()
+  const { code, err } = await terminal.type('health', '--port', `${port}`)
+  expect([code, err]).toEqual([
     1,
-    `No server answers at ${url}/readyz. Start it with "sluice serve", or say where it is with --host and --port.`,
+    `No server answers at http://127.0.0.1:${port}/readyz. Start it with "sluice serve", or say where it is with --host and --port.`,
   ])
 })
 

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 
 import { databasePath } from '../../src/config.ts'
 import { startHook, webhook } from '../alerts/support.ts'
 import { type Desk, startDesk } from '../http/admin/support.ts'
+import { freePort } from '../support/free-port.ts'
 import { MESSAGE } from '../support/provider/message.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { SELF_SIGNED } from '../support/self-signed.ts'
@@ -343,13 +344,10 @@ describe('the server', () => {
   })
 
   test('that is not there, or refuses the token, is one sentence and 1', async () => {
-    const gone = Bun.serve({ port: 0, fetch: () => new Response() })
-    const { port } = gone
-    await gone.stop(true)
     const revoked = await desk.call('tokens.create', desk.admin, { label: 'gone' })
     await desk.call('tokens.revoke', desk.admin, { id: revoked.token.id })
     for (const [url, secret, sentence] of [
-      [`http://127.0.0.1:${port}`, token, 'No gateway can be reached at'],
+      [`http://127.0.0.1:${freePort()}`, token, 'No gateway can be reached at'],
       [desk.url, revoked.secret, 'The server refuses the token'],
       [desk.url, desk.secret, 'The server refuses the token'],
     ] as const) {

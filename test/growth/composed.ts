@@ -154,7 +154,7 @@ export const startComposed = async (file: FileConfig): Promise<Composed> => {
     }
     const node: ComposedNode = {
       name,
-      ...(await start(0)),
+      ...(await start(freePort())),
       answered: async () => (await metricsOf(`http://127.0.0.1:${node.port}`))('sluice_requests_total'),
       again: async () => void Object.assign(node, await start(node.port)),
     }

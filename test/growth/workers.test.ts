@@ -11,6 +11,7 @@ import { isRunning, PROGRAM } from '../binary/support/process.ts'
 import { type Attacked, openGateway, providersAt } from '../chaos/support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, streamed, whole } from '../chaos/support/stories.ts'
 import { startOtlpReceiver } from '../observe/otlp-receiver.ts'
+import { freePort } from '../support/free-port.ts'
 import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { openSocket } from '../support/socket.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
@@ -279,9 +280,7 @@ describe.skipIf(whyNotSeveral() !== undefined).each(COUNTS)('%i processes that s
 
   test('know who asks at the address of the operators, by the connection and by nothing that is said', async () => {
     const vendor = await provider(answering)
-    const free = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-    const at = `127.0.0.1:${free.port}`
-    await free.stop(true)
+    const at = `127.0.0.1:${freePort()}`
     const providers = providersAt({ b: [vendor.origin] })
     await gatewayOf({ workers, providers, admin: { listen: at }, metrics: { enabled: true } })
     const metrics = (headers: Record<string, string>): Promise<number> =>

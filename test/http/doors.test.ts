@@ -8,6 +8,7 @@ import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.t
 import { loadConfig } from '../../src/config.ts'
 import { type Server, startServer } from '../../src/server/serve.ts'
 import { connect } from '../chaos/support/socket.ts'
+import { freePort } from '../support/free-port.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { silentLog } from '../support/silent-log.ts'
@@ -230,13 +231,11 @@ describe('with an address of their own', () => {
 
 test('an address that cannot be had is told with its setting, and the other one is free again', async () => {
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const listen = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = listen
-  await listen.stop(true)
+  const port = freePort()
   const starting = start({ listen: { port }, admin: { listen: `127.0.0.1:${taken.port}` } })
   await expect(starting).rejects.toThrow(`Port ${taken.port} of 127.0.0.1 is in use`)
   await expect(starting).rejects.toThrow('choose another with admin.listen')
-  const again = Bun.serve({ port: port ?? 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const again = Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() })
   await Promise.all([again.stop(true), taken.stop(true)])
 })
 

@@ -10,6 +10,7 @@ import { presetNamed } from '../../src/provider/presets/index.ts'
 import type { Account, Provider } from '../../src/provider/provider.ts'
 import { askAccount, listOf } from '../../src/relay/asking.ts'
 import { verdictOf } from '../../src/relay/verdict.ts'
+import { freePort } from '../support/free-port.ts'
 import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../support/provider/real-vendors.ts'
 
 const URL_OF = 'https://vendor.example/v1/chat/completions'
@@ -170,9 +171,7 @@ describe('an account', () => {
   })
 
   test('that does not listen is told of', async () => {
-    const server = Bun.serve({ port: 0, fetch: () => new Response() })
-    const { port } = server
-    await server.stop(true)
+    const port = freePort()
     expect(await ask('b', { baseUrl: `http://127.0.0.1:${port}/v1` })).toMatchObject([
       { ok: false, verdict: 'unreachable', words: expect.stringContaining(`127.0.0.1:${port}`) },
     ])

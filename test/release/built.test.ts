@@ -6,6 +6,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, ren
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { freePort } from '../support/free-port.ts'
 
 const RELEASE = process.env.SLUICE_RELEASE
 if (RELEASE === undefined) console.warn('no release is named by SLUICE_RELEASE: the tests of one are skipped')
@@ -97,9 +98,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
     beforeAll(async () => {
       home = join(folder, 'npm-home')
       mkdirSync(home, { recursive: true })
-      const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-      url = `http://127.0.0.1:${probe.port}/`
-      probe.stop(true)
+      url = `http://127.0.0.1:${freePort()}/`
       const config = join(home, 'verdaccio.yaml')
       const rights = '{ access: $all, publish: $all, unpublish: $all }'
       await Bun.write(
@@ -174,7 +173,8 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       cpSync(join(release, 'npm/linux-x64-musl/sluice'), join(box, 'sluice'))
       chmodSync(join(box, 'data'), 0o777)
       chmodSync(join(box, 'tmp'), 0o1777)
-      const env = { SLUICE_HOST: '0.0.0.0', SLUICE_DATA: '/data', HOME: '/data', SLUICE_PORT: '18471' }
+      const port = freePort()
+      const env = { SLUICE_HOST: '0.0.0.0', SLUICE_DATA: '/data', HOME: '/data', SLUICE_PORT: `${port}` }
       const inside = (...words: string[]): string[] => ['chroot', '--userspec=65532:65532', box, '/sluice', ...words]
       const child = Bun.spawn(inside('demo', '--data', '/data'), {
         env: { ...env, PATH },
@@ -185,7 +185,7 @@ describe.skipIf(RELEASE === undefined)('a release', () => {
       const first = new TextDecoder().decode((await printed.read()).value)
       const [, key = ''] = /^Key +(\S+)$/m.exec(first) ?? []
       expect(await run(inside('health'), { env: { ...env, PATH } })).toMatchObject({ code: 0, out: 'ok' })
-      const answer = await fetch('http://127.0.0.1:18471/v1/messages', {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/messages`, {
         method: 'POST',
         headers: { 'x-api-key': key },
         body: JSON.stringify({ model: 'auto', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }),
