@@ -39,7 +39,10 @@ const classesAsked = ({ service_tier: tier, speed, inference_geo: geo }: JsonObj
 }
 
 /** In a scope of its own: what `begin` leaves behind lives as long as the exchange, and would hold the body. */
-const leastInputOf = (body: ClientBody) => (): number => body.leastInput
+const leastInputOf =
+  (body: ClientBody, least = 0) =>
+  (): number =>
+    Math.max(least, body.leastInput)
 
 const recheckOf = (gateway: Gateway, post: Post) => () => requireStill(gateway, post)
 
@@ -62,7 +65,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     address,
     tag: post.tag,
     inputEstimate,
-    ...(expected === undefined ? { leastInput: leastInputOf(body) } : {}),
+    leastInput: leastInputOf(body, expected?.least),
     outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: expected?.output ?? (wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput),
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,

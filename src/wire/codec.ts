@@ -189,8 +189,8 @@ export type PassOptions = {
 /** `lost`: it takes from the request what the client has asked for, so that its path is listed as dropped. */
 export type PassEdit = Edit & { lost?: true }
 
-/** Tokens. */
-export type Expected = { input: number; output: number }
+/** Tokens. `least`: of the input, what it surely takes, beside what is said in it. */
+export type Expected = { input: number; output: number; least?: number }
 
 /** What every wire has: bodies that pass through, taps, usage and errors. */
 export type PassCodec = {

@@ -86,6 +86,18 @@ describe('speech', () => {
     })
   })
 
+  test('of a text that takes more than the key has left is refused, and nobody is asked', async () => {
+    next = () => sound(SOUND)
+    const { secret } = await gateway.issue({ tokensTotal: 8 })
+    const headers = { authorization: `Bearer ${secret}` }
+    expect(await errorOf(await speak({ input: 'nine char' }, headers))).toMatchObject({
+      status: 402,
+      code: 'quota_exhausted',
+    })
+    expect(provider.requests).toEqual([])
+    expect((await (await speak({}, headers)).arrayBuffer()).byteLength).toBe(SOUND.byteLength)
+  })
+
   test('goes to another account before its first byte', async () => {
     next = (index) =>
       index % 2 === 0 ? { status: 503, steps: ['{"error":{"message":"provider text"}}'] } : sound(SOUND)

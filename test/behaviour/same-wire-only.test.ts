@@ -100,6 +100,20 @@ describe('embeddings', () => {
     expect(used).toBeLessThan(least * 1.3)
   })
 
+  test.each([
+    ['tokens', [Array.from({ length: 90 }, (_, at) => at)]],
+    ['text', 'a lock on a canal '.repeat(80)],
+  ])('of more %s than the key has left are refused, and nobody is asked', async (_, input) => {
+    const { secret } = await gateway.issue({ tokensTotal: 80 })
+    const response = await gateway.post(
+      '/v1/embeddings',
+      { model: 'embed', input },
+      { authorization: `Bearer ${secret}` },
+    )
+    expect(await errorOf(response)).toMatchObject({ status: 402, code: 'quota_exhausted' })
+    expect(provider.requests).toEqual([])
+  })
+
   test('go to another account where the first fails, and say nothing of it', async () => {
     next = (index) => (index % 2 === 0 ? json({ error: { message: 'provider text' } }, 500) : vectors())
     const response = await gateway.post('/v1/embeddings', asked)

@@ -51,7 +51,9 @@ export const speech = sameWire({
   isRaw: ({ stream_format: format }) => format !== 'sse',
   expects: (_, estimate, { per, whole }) => {
     const text = textOf(whole().input)
-    return { input: text === undefined ? estimate : Math.ceil(charactersIn(text) * per.character), output: 0 }
+    if (text === undefined) return { input: estimate, output: 0 }
+    const input = Math.ceil(charactersIn(text) * per.character)
+    return { input, output: 0, least: input }
   },
   tap,
   faultIn: (body) => reportedIn(body) ?? malformedAnswer(),

@@ -10,7 +10,10 @@ export const embeddings = sameWire({
   wire: 'embeddings',
   requestSchema,
   // A text may come as its tokens: each is one, whatever it weighs as a number.
-  expects: (body, estimate) => ({ input: Math.max(estimate, tokensGiven(body.input)), output: 0 }),
+  expects: ({ input }, estimate) => {
+    const least = tokensGiven(input)
+    return { input: Math.max(estimate, least), output: 0, least }
+  },
   faultIn: (body) => faultOf(body, 'data', decodeError),
   readUsage: inputOnly,
 })
