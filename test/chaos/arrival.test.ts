@@ -16,8 +16,8 @@ let gateway: Attacked
 beforeAll(async () => {
   provider = await startScripted(() => script)
   const origins = { a: [provider.origin], b: [provider.origin] }
-  const timeouts = { first_byte: '10s', idle: '10s', total: '500ms' }
-  gateway = await openGateway({ providers: providersAt(origins, timeouts), body_timeout: '300ms', early_start: '10s' })
+  const timeouts = { first_byte: '20s', idle: '20s', total: '2s' }
+  gateway = await openGateway({ providers: providersAt(origins, timeouts), body_timeout: '2s', early_start: '20s' })
 })
 afterEach(async () => {
   await gateway.quiet()
@@ -28,7 +28,7 @@ describe('a body', () => {
   test('that announces much and sends nothing is given up as soon as a small one', async () => {
     const client = connect(gateway.url)
     client.write(rawPost(CHAT.path, gateway.secret, '{"model":', 20 * MEGABYTE))
-    const late = setTimeout(() => client.socket.destroy(), 3_000)
+    const late = setTimeout(() => client.socket.destroy(), 20_000)
     const heard = await client.hears('\r\n\r\n')
     clearTimeout(late)
     expect(heard).toStartWith('HTTP/1.1 400 ')
@@ -47,7 +47,7 @@ describe('a body', () => {
       const size = Math.ceil(body.length / pieces)
       client.write(body.slice(at * size, (at + 1) * size))
       // More than the limit in all.
-      await Bun.sleep(50)
+      await Bun.sleep(200)
     }
     expect(await client.hears('hello')).toStartWith('HTTP/1.1 200 ')
     client.socket.destroy()
@@ -72,7 +72,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
       }
     }
     script = { steps: trickle() }
-    const response = await gateway.post(story.path, story.request(false), { signal: AbortSignal.timeout(4_000) })
+    const response = await gateway.post(story.path, story.request(false), { signal: AbortSignal.timeout(20_000) })
     expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([504, 'gateway_timeout'])
     expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
   })

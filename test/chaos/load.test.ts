@@ -49,7 +49,7 @@ test(`${STREAMS} open streams at once are all served to their end`, async () => 
   for (const client of clients) client.socket.destroy()
   const after = await gateway.quiet()
   expect(after.sum('sluice_requests_total{wire="chat-completions",model="vendorB-5.5",outcome="done"')).toBe(STREAMS)
-}, 60_000)
+})
 
 describe('an open stream does not hold the long conversation it answers', () => {
   const LONG_STREAMS = 250
@@ -88,7 +88,7 @@ describe('an open stream does not hold the long conversation it answers', () => 
       expect((during.rssBytes - before.rssBytes) / LONG_STREAMS).toBeLessThan(times * bytes)
       await gateway.quiet()
     },
-    60_000,
+    120_000,
   )
 })
 
@@ -103,7 +103,7 @@ test('clients that disconnect all at once leave nothing open', async () => {
   const after = await gateway.quiet()
   expect(new Set(await Promise.all(provider.requests.map(({ closed }) => closed)))).toEqual(new Set(['aborted']))
   expect(after.fds).toBeLessThan(before.fds + 20)
-}, 30_000)
+})
 
 describe('load is shed', () => {
   const refused = async (gateway: Attacked): Promise<void> => {
@@ -245,7 +245,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     expect(after.sum('sluice_requests_total{')).toBe(CLIENTS)
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
     expect(provider.requests.length).toBeGreaterThan(0)
-  }, 30_000)
+  })
 
   describe.skipIf(process.platform !== 'linux').each<[string, Slow]>([
     ['that send nothing', () => ['']],
@@ -301,7 +301,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
         for (const client of clients) client.socket.destroy()
         expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
       },
-      40_000,
+      120_000,
     )
   })
 
@@ -339,7 +339,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
       // Where not one descriptor is left at the moment of the call, it is 503 still.
       expect(answers.filter((status) => status === 200).length).toBeGreaterThan(6)
     },
-    40_000,
+    120_000,
   )
 
   test('those of many keys are let in no more than those of one', async () => {
@@ -356,7 +356,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     finish.open()
     for (const client of clients) client.socket.destroy()
     expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
-  }, 30_000)
+  })
 
   test('idle kept connections make room for others', async () => {
     const { gateway } = await start(() => whole(CHAT), {}, FEW)
@@ -366,7 +366,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
       await client.hears('\r\n\r\n')
     }
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
-  }, 30_000)
+  })
 })
 
 /** What each of many clients sends, and what it goes on to trickle. */

@@ -391,7 +391,7 @@ describe('a store that cannot be written', () => {
         rmSync(disk, { recursive: true, force: true })
       }
     },
-    60_000,
+    120_000,
   )
 })
 

@@ -194,4 +194,4 @@ test('a thousand half requests and trickling headers block nobody', async () => 
   for (const { socket } of half) socket.destroy()
   await Promise.all(half.map(({ closed }) => closed))
   await until(async () => (await gateway.figures()).fds <= before.fds + 100)
-}, 30_000)
+})

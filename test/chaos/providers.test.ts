@@ -173,7 +173,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
     else expect(text).toContain('upstream_error')
     script = whole(story)
     expect((await gateway.post(story.path, story.request(false))).status).toBe(200)
-  }, 20_000)
+  })
 })
 
 test('a compressed answer that expands without end is given up, not held in memory', async () => {
@@ -182,7 +182,7 @@ test('a compressed answer that expands without end is given up, not held in memo
   script = { steps: [bomb], headers: { 'content-encoding': 'gzip', 'content-length': String(bomb.length) } }
   const response = await gateway.post(CHAT.path, CHAT.request(false))
   expect(response.headers.get('x-gateway-error-code')).toBe('upstream_error')
-}, 20_000)
+})
 
 test('an event without end is given up, not held in memory', async () => {
   const piece = bytes('x'.repeat(1024 * 1024))
@@ -195,7 +195,7 @@ test('an event without end is given up, not held in memory', async () => {
   const response = await gateway.post(CHAT.path, CHAT.request(true))
   expect(await response.text()).toContain('event: error')
   expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
-}, 20_000)
+})
 
 describe('sockets', () => {
   const head = (length: number): string =>

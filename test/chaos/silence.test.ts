@@ -24,7 +24,7 @@ beforeAll(async () => {
     openGateway({ providers: providersAt(origins, { ...long, ...timeouts }), keep_alive: '10s', early_start: '10s' })
   strict = await within({ first_byte: '150ms', idle: '150ms', total: '450ms' })
   restless = await within({ idle: '150ms' })
-  brief = await within({ total: '1s' })
+  brief = await within({ total: '2s' })
 })
 afterEach(async () => {
   for (const gateway of [patient, strict, restless, brief]) await gateway.quiet()
@@ -192,11 +192,11 @@ test('a provider that is reachable but silent for longer than the connect timeou
   const pause = gate()
   const slow = await startScripted(() => ({ ...whole(CHAT), steps: [pause, JSON.stringify(CHAT.answer)] }))
   const own = await openGateway({
-    providers: providersAt({ b: [slow.origin] }, { connect: '50ms', first_byte: '20s' }),
+    providers: providersAt({ b: [slow.origin] }, { connect: '1s', first_byte: '20s' }),
   })
   const answer = own.post(CHAT.path, CHAT.request(false))
   await slow.arrived(0)
-  await Bun.sleep(200)
+  await Bun.sleep(1_500)
   pause.open()
   expect((await answer).status).toBe(200)
   await own.quiet()
