@@ -1,7 +1,8 @@
 // The processes of a server that has several, as the system knows them.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { type Child, familyOf } from '../binary/support/process.ts'
+import { type Child, familyOf, isRunning } from '../binary/support/process.ts'
+import { until } from '../support/until.ts'
 
 export type Running = { pid: number; role: string; number: number }
 
@@ -32,7 +33,11 @@ export const partOf = (child: Pick<Child, 'pid'> | undefined, role: string): Run
   return found
 }
 
-export const kill = (running: Running): void => void process.kill(running.pid, 'SIGKILL')
+/** Resolves when it has ended: on a busy machine that takes a while, in which it is still counted. */
+export const kill = async ({ pid }: Running): Promise<void> => {
+  process.kill(pid, 'SIGKILL')
+  await until(() => !isRunning(pid))
+}
 
 /** How many connections a process has to a port of this machine. */
 export const connectionsTo = (port: number, { pid }: Pick<Running, 'pid'>): number => {
