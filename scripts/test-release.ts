@@ -40,7 +40,7 @@ const tried = async (): Promise<number> => {
     console.warn('The tests of the binary are not run for musl: root and overlay mounts are needed.')
     return 0
   }
-  const tests = amongMusl(libraries, [process.execPath, 'test', '--timeout', '60000', 'test/binary'])
+  const tests = amongMusl(libraries, [process.execPath, 'test', '--timeout', '120000', 'test/binary'])
   return Bun.spawn(tests, {
     cwd: ROOT,
     env: { ...process.env, SLUICE_BINARY: musl },

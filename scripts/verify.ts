@@ -29,7 +29,7 @@ const FILE: Step[] = [
 ]
 const ALONE: Step[] = [
   // Nodes are killed, stopped and cut off, and others wait until their leases have ended.
-  ['several processes', ['test', '--timeout', '60000', 'test/growth'], BINARY],
+  ['several processes', ['test', '--timeout', '120000', 'test/growth'], BINARY],
   ['soak', ['scripts/soak.ts', '--short'], BINARY],
   ['fuzz', ['scripts/fuzz.ts', '--short'], BINARY],
 ]

@@ -558,7 +558,7 @@ describe('with a provider that takes its time', () => {
     socket.destroy()
     expect(await request.closed).toBe('aborted')
     await gateway.idle()
-  }, 30_000)
+  })
 
   test.each([
     ['revoked', 401],

@@ -134,7 +134,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     expect(await stop(child)).toBe(0)
     const rows = await json('usage')
     expect(JSON.stringify(rows)).toContain('vendorB-5.5')
-  }, 30_000)
+  })
 
   test('embeds the dashboard, and metrics without configuration of their own', async () => {
     writeFileSync(join(cwd, 'sluice.yaml'), 'metrics: { enabled: true }\n')
@@ -165,7 +165,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     expect(text).toEndWith('data: [DONE]\n\n')
     expect(await child.exited).toBe(0)
     expect(await fetch(`${url}/v1`).catch(() => 'refused')).toBe('refused')
-  }, 20_000)
+  })
 
   test('ends at once on a second SIGTERM', async () => {
     const { child, url } = await serve()
@@ -179,7 +179,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     child.kill('SIGTERM')
     // One that has let its answers end is 0.
     expect(await child.exited).not.toBe(0)
-  }, 20_000)
+  })
 
   test('killed in the middle and started again, it has every row once, and sums that agree', async () => {
     const first = await serve()
@@ -220,7 +220,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     expect(await stop(second.child)).toBe(0)
     const told = (await second.child.err).split('\n').find((line) => line.includes('a previous process was killed'))
     expect(JSON.parse(told ?? '{}')).toMatchObject({ level: 40, exchanges: left })
-  }, 30_000)
+  })
 
   test('copies its database beside the running server, and takes the copy back', async () => {
     const { child, url } = await serve()
@@ -236,7 +236,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     expect((await usageOf(again.url, key)).status).toBe(200)
     expect((await usageOf(again.url, late.key)).status).toBe(401)
     expect(await stop(again.child)).toBe(0)
-  }, 20_000)
+  })
 
   test('does not start on a damaged database, and leaves it as it was', async () => {
     await json('keys', 'create', '--label', 'any')
@@ -251,7 +251,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     await json('keys', 'create', '--label', 'any', '--data', 'other')
     truncateSync(join(cwd, 'other', 'sluice.db'), 5_000)
     expect((await run('serve', '--port', '0', '--data', 'other')).code).toBe(1)
-  }, 20_000)
+  })
 
   test.skipIf(process.platform !== 'linux')(
     'reads the figures of a large database in a thread of its own',

@@ -41,7 +41,7 @@ describe('what cannot be meant', () => {
     const back = await terminal.type('migrate', '--from', URL_OF, '--to', 'sqlite:there')
     expect(back).toMatchObject({ code: 1, out: '' })
     expect(existsSync(join(terminal.cwd, 'there/sluice.db'))).toBe(false)
-  }, 60_000)
+  })
 })
 
 test.skipIf(postgresMissing !== undefined)(
@@ -68,5 +68,5 @@ test.skipIf(postgresMissing !== undefined)(
     const data = join(terminal.cwd, 'new')
     expect(JSON.parse((await local.type('keys', 'list', '--json', '--data', data)).out)).toEqual(key)
   },
-  60_000,
+  120_000,
 )

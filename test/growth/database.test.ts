@@ -135,7 +135,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
         await sampler.sound()
         expect(endedOtherwise(tally, '503')).toEqual([])
         requireBilled(tally, await nodes.books())
-      }, 120_000)
+      })
 
   test('share a database that has hardly a connection left', async () => {
     const server: OwnServer = stopping(await startPostgres(['max_connections=14', 'superuser_reserved_connections=2']))
@@ -150,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
       )
     }
     await aDayOf({ nodes, over })
-  }, 120_000)
+  })
 
   test('settle a row that the database refuses by what was set aside for it, and everything else as ever', async () => {
     const { nodes } = await start(2)
@@ -175,7 +175,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     expect(known.toSorted()).toEqual(refused.toSorted())
     requireBilled(tally, rows)
     expect(rows.filter(({ outcome }) => outcome !== 'done' && outcome !== 'aborted')).toEqual([])
-  }, 120_000)
+  })
 
   test.skipIf(clockMissing !== undefined)(
     'hold limits together whose clocks are two hours apart',

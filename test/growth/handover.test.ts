@@ -131,7 +131,7 @@ describe.skipIf(postgresMissing !== undefined)('what is done once for all nodes'
       expect(causes()).toHaveLength(7)
       expect(new Set(causes()).size).toBe(7)
     },
-    60_000,
+    120_000,
   )
 
   test('what a receiver did not take is sent by the node that takes over, and by no other', async () => {

@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)('behind HAProxy, as docs/scale has it', (
       await clients.more(50)
     }
     expect(await clients.stop()).toEqual([])
-  }, 60_000)
+  })
 
   test('one that is killed loses its own streams and nothing else, and is asked nothing until it is there again', async () => {
     const end = gate()

@@ -38,7 +38,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
     const { key: secret } = JSON.parse(await nodes.run('keys', 'create', '--label', 'first', '--json'))
     for (const node of nodes.all) expect(await statusOf(node.ask(String(secret)))).toBe(200)
     await nodes.books()
-  }, 120_000)
+  })
 
   test('go on, and start, beside a newer version that has added to the tables; and end where one takes something away', async () => {
     const nodes = stopping(await startNodes(1, await usual()))
@@ -58,7 +58,7 @@ describe.skipIf(postgresMissing !== undefined)('nodes', () => {
       SELECT max(position) + 1, 'that takes away', max(position) + 2, 1 FROM migrations`)
     await expect(nodes.start()).rejects.toThrow('newer version of sluice')
     requireBilled(tally, await nodes.books())
-  }, 120_000)
+  })
 
   test.skipIf(OLD === undefined)(
     'of the version before and of this one serve one database together',
@@ -158,7 +158,7 @@ describe.skipIf(postgresMissing !== undefined)('a move that is killed half way',
     expect(await books.query('SELECT 1 FROM exchanges')).toHaveLength(1)
     expect(secret).toBeDefined()
     await books.close()
-  }, 120_000)
+  })
 
   test('leaves no database where the file was to be, and is begun again', async () => {
     const { folder } = await usedFolder()
@@ -177,5 +177,5 @@ describe.skipIf(postgresMissing !== undefined)('a move that is killed half way',
     db.close()
     // Nothing of the first is left.
     expect(readdirSync(target).filter((name) => !name.startsWith('sluice.db'))).toEqual([])
-  }, 120_000)
+  })
 })

@@ -339,4 +339,4 @@ test('the books are right after any sequence of reservations, settlements, kills
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})

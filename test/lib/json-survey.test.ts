@@ -355,7 +355,7 @@ describe('the scanner', () => {
     const made = await compiledScanner()
     if (made === undefined) console.warn('skipped: the compiler of the scanner is not installed')
     else expect(await Bun.file('src/lib/json-scanner/scanner-wasm.ts').text()).toBe(made)
-  }, 60_000)
+  })
 })
 
 test('a text is read past a byte order mark', () => {

@@ -239,7 +239,7 @@ describe('a queued answer', () => {
     await settled
     unwatch()
     await expectBilled(key)
-  }, 20_000)
+  })
 
   test('that ends at once is billed at once, and can be read later', async () => {
     const key = await withKey()

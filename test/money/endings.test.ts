@@ -24,7 +24,7 @@ let money: Money
 beforeAll(async () => {
   await loadTokenizer()
   money = await startMoney()
-}, 60_000)
+})
 afterAll(() => money.stop())
 
 const WORDS = ['The ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'the ', 'lazy ', 'dog.']

@@ -14,7 +14,7 @@ let money: Money
 beforeAll(async () => {
   await loadTokenizer()
   money = await startMoney({ clock: () => time.now, config: { bodyLimitBytes: 20_000 } })
-}, 60_000)
+})
 afterAll(() => money.stop())
 beforeEach(() => {
   time.now = START

@@ -67,7 +67,7 @@ describe.skipIf(prometheusMissing !== undefined)('asked of a real Prometheus', (
     } finally {
       await prometheus.stop()
     }
-  }, 60_000)
+  })
 })
 
 /** Nothing is exported here. */

@@ -133,5 +133,5 @@ test.each(ASKED)(
   async (_, asked) => {
     expect(await heldFor(asked)).toBeLessThan(MOST)
   },
-  60_000,
+  120_000,
 )

@@ -398,6 +398,6 @@ describe.skipIf(postgresMissing !== undefined)('both stores', () => {
         { numRuns: 6, endOnFailure: true },
       )
     },
-    60_000,
+    120_000,
   )
 })

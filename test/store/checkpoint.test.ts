@@ -64,7 +64,7 @@ test('are made after a number of records, and the log starts over even under con
     checkpoints.stop()
     db.close()
   }
-}, 20_000)
+})
 
 test('are made early where the disk would have no room for one later, and give the log back', async () => {
   const path = newPath()
@@ -89,7 +89,7 @@ test('are made early where the disk would have no room for one later, and give t
     checkpoints.stop()
     db.close()
   }
-}, 20_000)
+})
 
 test.each([
   ['plenty', ROOM, false],
@@ -178,7 +178,7 @@ test('count what pruning writes, so that no write has to checkpoint', async () =
     left = inFile(path, 'exchanges')
   }
   expect(left).toBeLessThan(30_000)
-}, 20_000)
+})
 
 test('shrink a log that grew by one large write', async () => {
   const path = newPath()

@@ -129,7 +129,7 @@ describe.each(STORES)('pages of exchanges in %s', (_, { newPlace, runs }) => {
     const keyIds = keys.map(({ id }) => id)
     expect(await everyPage(store, { limit: 2, keyIds, model: 'b' })).toEqual(wanted)
     expect(await everyPage(store, { limit: 2, keyIds: keyIds.slice(1, 2), model: 'b' })).toEqual([])
-  }, 30_000)
+  })
 })
 
 describe('exchanges of keys and models among many of others', () => {
@@ -196,7 +196,7 @@ describe('exchanges of keys and models among many of others', () => {
       expect(await rowsOf(store, { before: 3 })).toEqual([])
       expect(await rowsOf(store, { keyIds: ['key_none'] })).toEqual([])
     }
-  }, 30_000)
+  })
 
   test('of a model are found in the blocks that list it, and in no others', async () => {
     const store = await many(true)
@@ -215,7 +215,7 @@ describe('exchanges of keys and models among many of others', () => {
     const { rows, next } = await store.insight.exchangePage({ limit: 3, model: 'a' })
     expect(rows.map(({ row }) => row)).toEqual([ROWS, ROWS - 2, ROWS - 3])
     expect(next).toBe(ROWS - 3)
-  }, 30_000)
+  })
 
   test('of very many keys are looked up in steps', async () => {
     const store = await many(true)
@@ -224,5 +224,5 @@ describe('exchanges of keys and models among many of others', () => {
     expect(rows.map(({ row }) => row)).toEqual([ROWS - 1])
     expect(next).toBeGreaterThan(0)
     expect(await rowsOf(store, { keyIds: crowd })).toEqual(RARE.toReversed())
-  }, 30_000)
+  })
 })

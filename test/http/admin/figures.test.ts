@@ -682,7 +682,7 @@ describe('the live stream', () => {
     const stream = await watch(person)
     await desk.call('members.update', desk.admin, { id: person.member.id, role: 'member' })
     expect(await stream.next('exchange')).toBeUndefined()
-  }, 10_000)
+  })
   test('ends where nobody can say whether the right to see it is still there', async () => {
     const stream = await watch(await desk.join('Unknown', 'admin'))
     const asking = spyOn(desk.server.gateway.membership, 'session').mockRejectedValue(new Error('no database'))
@@ -691,7 +691,7 @@ describe('the live stream', () => {
     } finally {
       asking.mockRestore()
     }
-  }, 10_000)
+  })
 })
 
 test('the time before has as many days, also where the clocks were changed in it', async () => {

@@ -145,7 +145,7 @@ test('a flood of one key is answered as fast as ever, kept within its bound and 
     before = page.next
   }
   expect(kept).toBe(1_000)
-}, 60_000)
+})
 
 test('it is in the live view and its counters', async () => {
   const response = await desk.request('live', desk.member)

@@ -122,7 +122,7 @@ describe('no secret is in the log', () => {
     expectSilence()
     const kept = secrets.filter((secret) => secret !== WORD)
     expect(answers.filter((text) => kept.some((secret) => text.includes(secret)))).toEqual([])
-  }, 120_000)
+  })
 
   test('nor a word of the database in an answer, when every table is gone that a route needs', async () => {
     const database = new Database(databasePath(desk.config))

@@ -443,7 +443,7 @@ describe('with people', () => {
     expect(await signIn('198.51.100.1')).toBe('rate_limit_exceeded')
     time.now += 15 * 60_000
     expect(await signIn('198.51.100.1')).toBe('in')
-  }, 30_000)
+  })
   test.each([
     ['another one is set by a link', setByLink],
     ['the member signs out everywhere', async ({ sessions }: Store, id: string) => sessions.closeAll(id)],
@@ -478,7 +478,7 @@ describe('with people', () => {
     } finally {
       await crowd.stop()
     }
-  }, 30_000)
+  })
   test('a forwarded address that nobody vouches for opens no second row of attempts', async () => {
     const spoofed = await startDesk()
     try {
@@ -495,7 +495,7 @@ describe('with people', () => {
     } finally {
       await spoofed.stop()
     }
-  }, 30_000)
+  })
   test('of a forwarded address the audit and the counts take so much as an address can have', async () => {
     const proxied = await startDesk()
     try {

@@ -676,7 +676,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       } finally {
         await server.stop()
       }
-    }, 60_000)
+    })
 
     for (const how of ['fast', 'immediate'] as const)
       test(`a server that is restarted (${how}) loses nothing that was said to be written`, async () => {
@@ -703,6 +703,6 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         } finally {
           await server.stop()
         }
-      }, 60_000)
+      })
   })
 })

@@ -94,7 +94,7 @@ describe.skipIf(redisMissing !== undefined)('windows', () => {
       { numRuns: 60 },
     )
     redis.close()
-  }, 120_000)
+  })
 
   test('let in exactly as many of those who come at once from many nodes', async () => {
     const nodes = Array.from({ length: 4 }, () => createRedis(server.url))

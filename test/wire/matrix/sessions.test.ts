@@ -188,6 +188,6 @@ describe.each([true, false])('streaming: %p', (stream) => {
         { numRuns: 6 },
       )
     },
-    60_000,
+    120_000,
   )
 })

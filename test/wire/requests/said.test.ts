@@ -343,6 +343,6 @@ describe.skipIf(!hasCorpus)('of every branch of the published types nothing vani
       expect(vanished.slice(0, 3)).toEqual([])
       expect(seen.size).toBeGreaterThan(5)
     },
-    60_000,
+    120_000,
   )
 })

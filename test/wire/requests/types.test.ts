@@ -112,6 +112,6 @@ describe.skipIf(!hasCorpus)('every branch of the published types', () => {
       expect(wrong.slice(0, 3)).toEqual([])
       expect(carried).toBeGreaterThan(100)
     },
-    60_000,
+    120_000,
   )
 })
