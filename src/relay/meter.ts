@@ -5,7 +5,7 @@ import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { type PicturesMade, picturesOf } from '../ir/pictures.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
-import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
+import { inTier, totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
@@ -38,6 +38,13 @@ const credible = (usage: Usage, wrote: boolean): Usage => {
   }
 }
 
+/** On wires that only pass every answer takes something: figures of nothing are none. */
+const believed = (told: Usage, { kind }: Model, wrote: () => boolean): Usage => {
+  if (kind === 'text') return told.input && told.output ? told : credible(told, wrote())
+  const { input, output, ...rest } = told
+  return totalTokens(told) === 0 ? rest : told
+}
+
 /**
  * The figures of several answers: some servers count the output of one of them. `written`: the tokens of all by the
  * tokenizer, against which even the figure for all of them must be plausible; no two tokenizers are alike.
@@ -61,8 +68,7 @@ export const meterWhole = async (
   { usage: told, rawUsage, body, target }: Pick<JsonAnswer, 'target' | 'usage' | 'rawUsage' | 'body'>,
   asked = 1,
 ): Promise<Metered> => {
-  const isDoubtful = told !== undefined && target.model.kind === 'text' && (!told.input || !told.output)
-  const usage = isDoubtful ? credible(told, writtenIn(target.wire, body) !== '') : told
+  const usage = told && believed(told, target.model, () => writtenIn(target.wire, body) !== '')
   if (usage?.output === undefined) return meterAnswer(inputEstimate, target, { usage, rawUsage, body })
   const answers = asked > 1 && Array.isArray(body.choices) ? body.choices.length : 1
   if (answers < 2) return meterReported(inputEstimate, usage, rawUsage)
@@ -81,7 +87,7 @@ export const meterStream = async (
 ): Promise<Metered> => {
   const { rawUsage } = tap
   const told = inTier(tap.usage ?? {}, tap.serviceTier)
-  const usage = model.kind === 'text' ? credible(told, tap.output.chars > 0) : told
+  const usage = believed(told, model, () => tap.output.chars > 0)
   const { inputEstimate } = exchange.body
   if ((final || tap.complete) && tap.summed && usage.output !== undefined) {
     const answers = answersAsked(exchange)
@@ -110,7 +116,7 @@ export const meterStream = async (
 export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Metering): Usage => {
   const { usage: told = {}, output } = tap
   const { inputEstimate } = body
-  const usage = model.kind === 'text' ? credible(told, output.chars > 0) : told
+  const usage = believed(told, model, () => output.chars > 0)
   if (tap.complete && tap.summed && usage.output !== undefined) return withPrompt(usage, inputEstimate)
   if (model.kind === 'image') return withPictures(usage, model, tap)
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }

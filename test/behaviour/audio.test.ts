@@ -214,6 +214,7 @@ describe('a transcript', () => {
     ['a length', { duration: 5.5 }, [110, 0], false],
     ['a length in words', { duration: '5.5' }, [110, 0], false],
     ['nothing', {}, [121, 2], true],
+    ['that it took nothing', { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } }, [121, 2], true],
     ['nonsense', { usage: { type: 'duration', seconds: -1 } }, [121, 2], true],
   ] as const)('whose answer tells %s is billed so', async (_, more, [input, output], estimated) => {
     next = () => json({ text: 'A lock', ...more })
@@ -284,6 +285,14 @@ describe('a transcript', () => {
     }
     expect(text).toContain('event: error\n')
     expect(await rowOf(response)).toMatchObject({ outcome: 'failed', input: 121, output: 2, estimated: true })
+  })
+
+  test('of a translation streams where that is asked for, as some servers do', async () => {
+    next = () => frames({ type: 'transcript.text.done', text: 'A lock', usage })
+    const response = await hear({ stream: 'true' }, 'translations')
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    expect(await response.text()).toContain('A lock')
+    expect(await rowOf(response)).toMatchObject({ stream: true, input: 61, output: 9, outcome: 'done' })
   })
 
   test('of a translation is asked for at its own address', async () => {

@@ -84,10 +84,11 @@ describe('embeddings', () => {
   })
 
   test.each([
-    ['texts', { input: 'x'.repeat(400) }, 100],
-    ['tokens', { input: [Array.from({ length: 90 }, (_, at) => at)] }, 90],
-  ])('without figures are billed by an estimate of the %s', async (_, more, least) => {
-    next = () => vectors()
+    ['texts', { input: 'x'.repeat(400) }, 100, undefined],
+    ['tokens', { input: [Array.from({ length: 90 }, (_, at) => at)] }, 90, undefined],
+    ['texts, of which they were not counted,', { input: 'x'.repeat(400) }, 100, { prompt_tokens: 0, total_tokens: 0 }],
+  ])('without figures are billed by an estimate of the %s', async (_, more, least, usage) => {
+    next = () => vectors(usage)
     const { id, secret } = await gateway.issue()
     const response = await gateway.post(
       '/v1/embeddings',
@@ -168,12 +169,15 @@ describe('embeddings', () => {
 })
 
 describe('moderations', () => {
-  test('name the first model that moderates and the key may use where the client names none', async () => {
-    next = () => verdict
-    const response = await gateway.post('/v1/moderations', '{"input":"a lock"}')
-    expect(await response.json()).toMatchObject({ model: 'judge', results: [{ flagged: false }] })
-    expect(JSON.parse(provider.requests[0]?.text ?? '')).toEqual({ input: 'a lock', model: 'up-judge' })
-  })
+  test.each(['{"input":"a lock"}', '{"input":"a lock","model":null}'])(
+    'name the first model that moderates and the key may use where the client names none: %s',
+    async (body) => {
+      next = () => verdict
+      const response = await gateway.post('/v1/moderations', body)
+      expect(await response.json()).toMatchObject({ model: 'judge', results: [{ flagged: false }] })
+      expect(JSON.parse(provider.requests[0]?.text ?? '')).toEqual({ input: 'a lock', model: 'up-judge' })
+    },
+  )
 
   test('are 404 for a key that may use none', async () => {
     const { secret } = await gateway.issue({ models: ['embed'] })

@@ -7,7 +7,7 @@ import { decodeError } from '../refusal/error-object.ts'
 import { sameWire } from '../same-wire.ts'
 import { answerOf, framesOf } from './frames.ts'
 import { charactersIn, secondsIn } from './length.ts'
-import { speechSchema, transcriptionSchema, translationSchema } from './schema.ts'
+import { speechSchema, transcriptionSchema } from './schema.ts'
 import { tap } from './tap.ts'
 import { readUsage } from './usage.ts'
 
@@ -39,8 +39,6 @@ export const transcriptions = sameWire({
 export const translations: PassCodec = {
   ...transcriptions,
   operation: 'audio/translations',
-  requestSchema: translationSchema,
-  isStream: () => false,
 }
 
 export const speech = sameWire({

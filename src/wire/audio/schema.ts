@@ -14,8 +14,6 @@ export const speechSchema = Type.Object({
   ),
 })
 
-export const translationSchema = Type.Object({ model, response_format: nullable(Type.String()) })
-
 export const transcriptionSchema = Type.Object({
   model,
   response_format: nullable(Type.String()),

@@ -24,13 +24,19 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   return Object.keys(usage).length > 0 ? usage : undefined
 }
 
-const classesOf = (raw: JsonObject): Usage =>
-  disjoint({
-    prompt: count(raw.input_tokens ?? raw.prompt_tokens),
+const classesOf = (raw: JsonObject): Usage => {
+  const prompt = count(raw.input_tokens ?? raw.prompt_tokens)
+  // An image has output tokens: servers that do not count them report 0.
+  const output = count(raw.output_tokens ?? raw.completion_tokens) || undefined
+  const total = count(raw.total_tokens)
+  const isTotalAlone = prompt === undefined && output === undefined && Boolean(total)
+  return disjoint({
+    prompt: isTotalAlone ? 0 : prompt,
     cacheRead: count(asObject(raw.input_tokens_details).cached_tokens),
     cacheWrite: undefined,
-    // An image has output tokens: servers that do not count them report 0.
-    output: count(raw.output_tokens ?? raw.completion_tokens) || undefined,
+    // An image's prompt is next to nothing beside it.
+    output: isTotalAlone ? total : output,
     reasoning: count(raw.reasoning_tokens),
-    total: count(raw.total_tokens),
+    total,
   })
+}

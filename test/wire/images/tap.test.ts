@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Frame } from '../../../src/lib/sse.ts'
 import { tap } from '../../../src/wire/images/tap.ts'
+import { decodeUsage } from '../../../src/wire/images/usage.ts'
 
 const open = (images: number) => tap({ model: 'drawn-1', includeUsage: false, now: 0, images })
 const frame = (data: object | string, event?: string): Frame => ({
@@ -70,4 +71,19 @@ describe('a stream that ends', () => {
 test('a model that is named is the one that was asked for, and all else goes on as it came', () => {
   const data = '{"type":"image_edit.partial_image", "model": "vendor-x",  "b64_json":"QQ=="}'
   expect(open(1).see(frame(data))).toContain(data.replace('vendor-x', 'drawn-1'))
+})
+
+test.each<[object, object | undefined]>([
+  [{ total_tokens: 42 }, { input: 0, output: 42, imageOutput: 42 }],
+  [
+    { total_tokens: 42, output_tokens: 0 },
+    { input: 0, output: 42, imageOutput: 42 },
+  ],
+  [
+    { total_tokens: 42, input_tokens: 2 },
+    { input: 2, output: 40, imageOutput: 40 },
+  ],
+  [{ total_tokens: 0 }, undefined],
+])('figures of %j are read as %j', (raw, usage) => {
+  expect(decodeUsage(raw)).toEqual(usage)
 })
