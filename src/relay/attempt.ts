@@ -55,7 +55,8 @@ export const attempt = async <Made extends Answer>(
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
   const url = endpoint(target.account, codec.operation ?? target.wire, target.model.upstream)
-  const outgoing = { url, body: plan.body, contentType: exchange.body.contentType }
+  const { contentType, outline } = exchange.body
+  const outgoing = { url, body: plan.body, ...(contentType !== undefined && { contentType, members: outline }) }
   try {
     return await call(reading, outgoing, (response, heard) => read(reading, response, heard))
   } catch (error) {

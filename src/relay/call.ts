@@ -74,7 +74,7 @@ export const call = async <Answer>(
     if (cut !== undefined) return await read(Response.json(cut), heard)
     throw refusal(response, body, codec)
   } catch (error) {
-    throw error instanceof GatewayError ? await understood(error, { relay, target }, outgoing.body) : error
+    throw error instanceof GatewayError ? await understood(error, { relay, target }, outgoing) : error
   } finally {
     clearTimeout(timer)
   }

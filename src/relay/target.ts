@@ -1,6 +1,7 @@
 // Where a request may go: an account, the model that it is asked for, and the wire on which; and what is sent there.
 
 import type { Model } from '../catalogue/model.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Sent } from '../lib/pieces.ts'
@@ -51,6 +52,8 @@ export type Outgoing = {
   body?: Sent
   /** Of the body; JSON by default. */
   contentType?: string | undefined
+  /** Of a body that is no JSON, for what its refusal may be about. */
+  members?: JsonObject
   /** Told to the provider. */
   trace?: TraceContext
 }

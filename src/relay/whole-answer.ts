@@ -106,7 +106,7 @@ function* answerOf(
   if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
   const clientText =
     translated === undefined
-      ? withModelName(text, body, target.model.id, codec.answerEdits?.(body, plan.cap))
+      ? withModelName(text, body, target.model.id, codec.answerEdits?.(body, plan.cap, exchange.body.outline))
       : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }

@@ -230,9 +230,9 @@ export type PassCodec = {
   tap(options: TapOptions): Tap
   /**
    * Edits of a whole answer that passes, where its end says what is not so: a call that breaks off at the cap is not complete.
-   * The tap does the same.
+   * The tap does the same. Or where it is written in another way than was asked for.
    */
-  answerEdits?(body: JsonObject, cap: number | undefined): Edit[]
+  answerEdits?(body: JsonObject, cap: number | undefined, asked?: JsonObject): Edit[]
   /**
    * Wires that are never translated: an answer in the form that was not asked for. `most`: as many answers as were asked
    * for; the others are left out.

@@ -4,29 +4,42 @@
 import { type ErrorOptions, GatewayError, type Remedy } from '../../errors.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../../ir/json.ts'
 import { isChatWire, type Wire } from '../../ir/wire.ts'
-import { type Sent, textOf } from '../../lib/pieces.ts'
+import { textOf } from '../../lib/pieces.ts'
 import { refusalOf, withRefusal } from '../../wire/refusal/body.ts'
 import { retryDelay } from '../../wire/refusal/delay.ts'
 import { membersOf } from '../../wire/refusal/error-object.ts'
 import { providerError } from '../../wire/refusal/failure.ts'
 import { codesIn, type Kind, type Known, kindIn } from '../../wire/refusal/kinds.ts'
+import { memberMeant } from '../../wire/refusal/meant.ts'
 import { saidIn } from '../../wire/refusal/names.ts'
 import { isClients, isClientsName } from '../../wire/refusal/quoted.ts'
 import { deniesIn, lacksIn, memberIn, namedIn, type Refused, refusedIn } from '../../wire/refusal/refused.ts'
 import { plainerIn, settingsIn } from '../../wire/refusal/settings.ts'
 import { INVALID_IMAGE, NO_IMAGE, tooManyImages } from '../../wire/refusal/unreadable.ts'
+import { mayGo } from '../../wire/refusal/wishes.ts'
 import type { Relay } from '../services.ts'
 import type { Outgoing, Target } from '../target.ts'
 import { isOutOfReach } from './detours.ts'
 
 type At = { relay: Pick<Relay, 'turns'>; target: Target }
 
+/** The request that was refused. `members`: of a form, those that it has. */
+type Refusable = Pick<Outgoing, 'body' | 'members'>
+
 /** The error as the client and its owner are to have it: of a response of its own, or in the place of an answer. */
-export const understood = async (error: GatewayError, at: At, sent: Outgoing['body']): Promise<GatewayError> => {
+export const understood = async (
+  error: GatewayError,
+  at: At,
+  { body: sent, members }: Refusable,
+): Promise<GatewayError> => {
   const body = refusalOf(error)
   if (body === undefined || sent === undefined) return error
-  return withRefusal((await ofKind(error, body, at, sent)) ?? (await withNames(error, body, at, sent)), body)
+  const asked: Asked = { length: sent.length, read: () => members ?? parseObject(textOf(sent)) ?? {} }
+  return withRefusal((await ofKind(error, body, at, asked)) ?? (await withNames(error, body, at, asked)), body)
 }
+
+/** `length`: of what was sent; it is read where that is needed. */
+type Asked = { length: number; read(): JsonObject }
 
 /** All options that an error was made with. */
 export const optionsOf = (error: GatewayError): ErrorOptions => ({
@@ -47,7 +60,7 @@ const ofKind = async (
   error: GatewayError,
   body: unknown,
   { relay, target }: At,
-  sent: Sent,
+  sent: Asked,
 ): Promise<GatewayError | undefined> => {
   const { code, remedy, provider = {}, retryAfterMs = 0 } = error
   if (remedy !== undefined || (code !== 'upstream_error' && code !== 'service_unavailable')) return undefined
@@ -64,7 +77,7 @@ const ofKind = async (
     isClients(sent, text, span) ||
     (kind !== 'unknown-model' && isClientsName(sent, text, span)) ||
     (span.mayLimit && isOfAsked(target.wire, sent, body))
-  if (told !== undefined && (await relay.turns(sent.length, () => isTheirs(sentIn(sent), told)))) return undefined
+  if (told !== undefined && (await relay.turns(sent.length, () => isTheirs(sent.read(), told)))) return undefined
   switch (kind) {
     case 'out-of-money':
       return providerError(kind, { provider, retryAfterMs: Math.max(retryAfterMs, MONEY_MS) })
@@ -95,12 +108,12 @@ const withNames = async (
   error: GatewayError,
   body: unknown,
   { relay, target: { wire, provider: asked } }: At,
-  sent: Sent,
+  sent: Asked,
 ): Promise<GatewayError> => {
   const { provider = {} } = error
   const isPlain = isPlainly(error)
   if (!mayName(error)) return error
-  if (!isChatWire(wire)) return isPlain ? withMember(error, body, sentIn(sent)) : error
+  if (!isChatWire(wire)) return isPlain ? withMember(error, body, sent.read()) : error
   /** Of a status for other faults, only what says no to a part of the request is about the request. */
   const refusedBy = (sent: JsonObject): Refused => {
     const { status } = provider
@@ -118,7 +131,7 @@ const withNames = async (
   }
   const mayBeSettings = isPlain && error.code === 'upstream_error' && error.remedy === undefined
   const refused = await relay.turns(sent.length, () => {
-    const body = sentIn(sent)
+    const body = sent.read()
     const told = refusedBy(body)
     return mayBeSettings && Object.keys(told).length === 0 ? unnamed(body) : told
   })
@@ -146,14 +159,21 @@ const named = (
   advice: advice ?? refused.advice,
 })
 
-/** The same on a wire that only passes: by the outermost member that the provider names. */
+/** The same on a wire that only passes: by the outermost member that the provider names, or means. */
 const withMember = (error: GatewayError, body: unknown, sent: JsonObject): GatewayError => {
   const [told] = /^[\w-]+/.exec(asText(asObject(asObject(body).error).param)) ?? []
-  const member = told ?? memberIn(sent, body)
-  return member === undefined
-    ? error
-    : new GatewayError(error.code, error.message, { ...optionsOf(error), place: [member] })
+  const { text, names } = saidIn(body)
+  const isTold = told !== undefined || names.some(({ found }) => found === 'told')
+  const member = told ?? memberIn(sent, body) ?? (isTold ? undefined : memberMeant(sent, text))
+  if (member === undefined) return error
+  const options = { ...optionsOf(error), place: [member] }
+  const written = [member, `${member}[]`].find((name) => Object.hasOwn(sent, name))
+  if (error.code === 'invalid_request')
+    return new GatewayError(error.code, error.message, { ...options, param: error.param ?? written })
+  const remedy = written === member && mayGo(member, sent) ? WITHOUT : undefined
+  return new GatewayError(error.code, error.message, { ...options, ...(remedy && { remedy, named: [member] }) })
 }
+const WITHOUT: Remedy = 'without-members'
 
 /** Statuses of malformed requests; none is that of an error within an answer. */
 const PLAIN = new Set<number | undefined>([undefined, 200, 400, 422])
@@ -176,5 +196,3 @@ const mayName = ({ code, failover, provider: { status, trouble } = {} }: Gateway
 /** Of an answer that begins with an error some servers tell neither a status nor a class. */
 const isPlainly = ({ failover, provider: { status } = {} }: GatewayError): boolean =>
   PLAIN.has(status) && !(failover && UNTOLD.has(status))
-
-const sentIn = (sent: Sent): JsonObject => parseObject(textOf(sent)) ?? {}

@@ -1,10 +1,33 @@
 // The embeddings wire: its codec. Texts, or their tokens, become vectors; only what was read is billed.
 
-import { isObject, type Json } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
 import { faultOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { inputOnly, sameWire } from '../same-wire.ts'
 import { requestSchema } from './schema.ts'
+
+/** Clients that ask for base64 unasked read nothing else, and many servers do not heed it: vectors of numbers are packed. */
+const packed = (
+  { data }: JsonObject,
+  _cap: number | undefined,
+  { encoding_format: format }: JsonObject = {},
+): Edit[] =>
+  format !== 'base64'
+    ? []
+    : asObjects(data).flatMap(({ embedding }, at) =>
+        isVector(embedding) ? [{ path: ['data', at, 'embedding'], value: JSON.stringify(base64Of(embedding)) }] : [],
+      )
+
+const isVector = (value: Json | undefined): value is number[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+
+/** As numbers of 32 bits, the lowest byte first. */
+const base64Of = (vector: readonly number[]): string => {
+  const bytes = Buffer.allocUnsafe(vector.length * 4)
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4)
+  return bytes.toString('base64')
+}
 
 export const embeddings = sameWire({
   wire: 'embeddings',
@@ -15,6 +38,7 @@ export const embeddings = sameWire({
     return { input: Math.max(estimate, least), output: 0, least }
   },
   faultIn: (body) => faultOf(body, 'data', decodeError),
+  answerEdits: packed,
   readUsage: inputOnly,
 })
 

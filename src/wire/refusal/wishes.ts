@@ -198,6 +198,8 @@ const HINTS = new Set([
     'metadata.user_id',
     'messages.*.content.*.image_url.detail',
   ],
+  // The answer's vectors come as the client reads them.
+  'encoding_format',
   ...['input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.id', 'input.*.phase', 'input.*.status'],
 ])
 
@@ -206,6 +208,8 @@ export const isHint = (path: string): boolean => HINTS.has(path)
 /** What a request asks for that says so as one that says nothing. */
 const SAID_ANYWAY = new Map<string, Json>([
   ['store', false],
+  // Models that refuse it draw in nothing else.
+  ['response_format', 'b64_json'],
   ['parallel_tool_calls', true],
   ['tools.*.strict', false],
   ['tools.*.function.strict', false],
