@@ -2,7 +2,6 @@
 
 import { hashSecret } from '../../keys/secret.ts'
 import type { AttemptStore } from '../../members/attempts.ts'
-import { READ_COMMITTED } from './change.ts'
 import type { Client } from './client.ts'
 
 /** Who counts against a name waits for who does so already; in one order on every node. */
@@ -32,7 +31,6 @@ export const createAttemptStore = (client: Client, clock: (() => number) | undef
   take: (limits) =>
     client.begin(async (tx) => {
       const names = limits.map(({ name }) => hashSecret(name))
-      await tx.query(READ_COMMITTED)
       await tx.query(LOCK, [names])
       const most = limits.map((limit) => limit.most)
       const windows = limits.map(({ windowMs }) => windowMs)

@@ -1,7 +1,7 @@
 // A change and its rows in the audit: both are written, or neither. Changes have one order over all nodes.
 
 import type { Actor } from '../../keys/key.ts'
-import type { Client } from './client.ts'
+import type { Client, TransactionManner } from './client.ts'
 import { type Orm, ormOf } from './orm.ts'
 import { audit } from './schema.ts'
 
@@ -23,23 +23,20 @@ export type Changes = {
   record<T>(actor: Actor, carryOut: (recorded: Recorded) => Promise<T>): Promise<T>
 }
 
-/** A node that stops in the middle of one holds the others up for so long. */
-const STUCK_MS = 3_000
-
 const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 const RECORD = `SELECT ${NOW} AS now`
 const CHANGE = `UPDATE versions SET n = n + 1 WHERE what = 'changes' RETURNING n AS version, ${NOW} AS now`
-/** Whatever the database does by itself: who waited for a lock sees what it waited for. The first statement of a transaction. */
-export const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
-/** `clock`: in place of the database's, for tests. `requireUsable` throws where nothing may be written any more. */
+/**
+ * `clock`: in place of the database's, for tests. `requireUsable` throws where nothing may be written any more. `manner`: of the
+ * transactions.
+ */
 export const createChanges = (
   client: Pick<Client, 'begin'>,
   requireUsable: () => void,
   clock: (() => number) | undefined,
-  stuckMs = STUCK_MS,
+  manner: TransactionManner = {},
 ): Changes => {
-  const begin = `${READ_COMMITTED}; SET LOCAL idle_in_transaction_session_timeout = ${stuckMs}`
   const noting =
     (tx: Orm, { kind, id }: Actor, at: number): Note =>
     async (action, target, before, after) => {
@@ -51,23 +48,21 @@ export const createChanges = (
     async change(actor, carryOut) {
       requireUsable()
       return client.begin(async (queries) => {
-        await queries.query(begin)
         const [begun] = await queries.query<{ version: number; now: number }>(CHANGE)
         if (begun === undefined) throw new Error('the table of versions has no row of changes')
         const tx = ormOf(queries)
         const now = clock?.() ?? begun.now
         return carryOut({ tx, note: noting(tx, actor, now), now, version: begun.version })
-      })
+      }, manner)
     },
     async record(actor, carryOut) {
       requireUsable()
       return client.begin(async (queries) => {
-        await queries.query(begin)
         const [begun] = await queries.query<{ now: number }>(RECORD)
         const tx = ormOf(queries)
         const now = clock?.() ?? begun?.now ?? 0
         return carryOut({ tx, note: noting(tx, actor, now), now })
-      })
+      }, manner)
     },
   }
 }

@@ -17,14 +17,25 @@ export type Row = Record<string, unknown>
  */
 type Manner = { deadlineMs?: number; isRepeatable?: boolean }
 
+/**
+ * `level`: what its statements see; each what was committed before it, by default. `stuckMs`: for how long it may stand still
+ * between two of them, 3 s by default, and `lockMs`: for how long one waits for what others have locked, 4 s by default; for as
+ * long as it takes where that is 0.
+ */
+export type TransactionManner = Manner & { level?: string; stuckMs?: number; lockMs?: number }
+
 /** Parameters: text, whole numbers, true and false, null or undefined for none, and arrays of these. */
 export type Queries = {
   query<R extends object = Row>(text: string, params?: readonly unknown[], manner?: Manner): Promise<R[]>
 }
 
 export type Client = Queries & {
-  /** One transaction. `run` is called again where it came into another's way, and asks by `tx` alone; its deadline is of it all. */
-  begin<T>(run: (tx: Queries) => Promise<T>, manner?: Manner): Promise<T>
+  /**
+   * One transaction. `run` is called again where it came into another's way, and asks by `tx` alone; its deadline is of it all.
+   * The database ends one of which nothing is heard any more, as of a node that stands still or behind a network that is silent:
+   * what it has locked would be locked for hours.
+   */
+  begin<T>(run: (tx: Queries) => Promise<T>, manner?: TransactionManner): Promise<T>
   close(): Promise<void>
 }
 
@@ -163,7 +174,11 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
     query: (text, params = [], manner) => carryOut((sql) => ask(sql, text, params), manner),
     begin: (run, manner) =>
       carryOut(
-        (sql) => sql.begin((tx) => run({ query: (text, params = []) => ask(tx, text, params) })) as Promise<never>,
+        (sql) =>
+          sql.begin(async (tx) => {
+            await ask(tx, begunBy(manner), [])
+            return run({ query: (text, params = []) => ask(tx, text, params) })
+          }) as Promise<never>,
         manner,
       ),
     async close() {
@@ -174,6 +189,10 @@ export const createClient = (url: string, options: ClientOptions = {}): Client =
 }
 
 const nothing = (): void => undefined
+
+/** The first words of a transaction, whatever the database does by itself. */
+const begunBy = ({ level = 'READ COMMITTED', stuckMs = 3_000, lockMs = 4_000 }: TransactionManner = {}): string =>
+  `SET TRANSACTION ISOLATION LEVEL ${level}; SET LOCAL idle_in_transaction_session_timeout = ${stuckMs}; SET LOCAL lock_timeout = ${lockMs}`
 
 /** Where the server itself takes connections; null where that is a socket. */
 type Listening = { address: string | null; port: number | null }

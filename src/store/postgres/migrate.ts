@@ -2,7 +2,6 @@
 // a node of an older version may go on beside newer ones until a migration takes away what it needs.
 
 import { storeError } from '../store.ts'
-import { READ_COMMITTED } from './change.ts'
 import type { Client, Queries } from './client.ts'
 import { MIGRATIONS, type Migration } from './migrations.ts'
 
@@ -29,7 +28,6 @@ export const migrate = async (
 ): Promise<void> => {
   if (isCurrent(await read(db), migrations, where)) return
   const run = async (tx: Queries): Promise<void> => {
-    await tx.query(READ_COMMITTED)
     await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
     const applied = await read(tx)
     if (isCurrent(applied, migrations, where)) return
@@ -44,7 +42,8 @@ export const migrate = async (
       await tx.query(ADD, [position, name, least])
     }
   }
-  await db.begin(run, { deadlineMs: LONGEST_MS })
+  // Who begins while another changes the tables waits for as long as that takes.
+  await db.begin(run, { deadlineMs: LONGEST_MS, lockMs: 0 })
 }
 
 /**
@@ -54,7 +53,6 @@ export const migrate = async (
 export const tryOut = async (db: Database, where: string, write: string): Promise<void> => {
   const undone = new Error('undone')
   const run = async (tx: Queries): Promise<never> => {
-    await tx.query(READ_COMMITTED)
     const applied = await read(tx)
     const isThere = isCurrent(applied, MIGRATIONS, where)
     if (applied === undefined) await requireEmpty(tx, where)

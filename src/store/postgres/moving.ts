@@ -46,8 +46,8 @@ const TABLES: Reader['tables'] = new Map(
   MOVED_TABLES.map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]),
 )
 
-/** Of what is many millions of rows it takes hours. */
-const DEADLINE_MS = 7 * 24 * 3_600_000
+/** Of what is many millions of rows it takes hours, in which the database is not always asked something. */
+const MANNER = { deadlineMs: 7 * 24 * 3_600_000, stuckMs: 0, lockMs: 0 }
 
 const REACH_MS = 2_000
 
@@ -75,17 +75,14 @@ const withClient = async <T>(url: string, run: (client: Client) => Promise<T>): 
 /** Throws a StoreError, with nothing written, where anything is in it already, or `run` throws. */
 export const writePostgres = <T>(url: string, run: (writer: Writer) => Promise<T>): Promise<T> =>
   withClient(url, (client) =>
-    client.begin(
-      async (tx) => {
-        // A node that starts now waits.
-        await tx.query('LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE')
-        await requireEmpty(tx, placeOf(url))
-        const done = await run(writerOf(tx))
-        await prepare(tx)
-        return done
-      },
-      { deadlineMs: DEADLINE_MS },
-    ),
+    client.begin(async (tx) => {
+      // A node that starts now waits.
+      await tx.query('LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE')
+      await requireEmpty(tx, placeOf(url))
+      const done = await run(writerOf(tx))
+      await prepare(tx)
+      return done
+    }, MANNER),
   )
 
 /** What it writes there itself for its own use. */
@@ -150,13 +147,12 @@ export const readPostgres = <T>(url: string, calendar: Calendar, run: (reader: R
     await createSums(client, calendar).add()
     return await client.begin(
       async (tx) => {
-        await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
         // Nodes that start now wait.
         await tx.query('LOCK TABLE nodes IN SHARE MODE')
         await requireStopped(tx, placeOf(url))
         return await run({ tables: TABLES, rows: (table) => rowsIn(tx, table) })
       },
-      { deadlineMs: DEADLINE_MS },
+      { ...MANNER, level: 'REPEATABLE READ' },
     )
   })
 

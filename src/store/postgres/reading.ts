@@ -23,10 +23,6 @@ export const asked = (db: Pick<Client, 'query'>, { text, values }: Ask): Promise
 }
 
 export const readAsOfNow = <T>(db: Pick<Client, 'begin'>, reading: () => Reading<T>): Promise<T> =>
-  db.begin(
-    async (tx: Queries) => {
-      await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-      return await readInTurn(reading(), (ask) => asked(tx, ask))
-    },
-    { isRepeatable: true },
-  )
+  db.begin((tx: Queries) => readInTurn(reading(), (ask) => asked(tx, ask)), {
+    ...{ level: 'REPEATABLE READ, READ ONLY', isRepeatable: true },
+  })

@@ -2,7 +2,6 @@
 
 import { KEPT_OF_KEY, type RefusalStore } from '../refusals.ts'
 import { withAll } from '../rows/refusals.ts'
-import { READ_COMMITTED } from './change.ts'
 import type { Client } from './client.ts'
 
 const ADD = `
@@ -24,7 +23,6 @@ export const createRefusals = (client: Pick<Client, 'begin'>, requireUsable: () 
     const column = <Value>(of: (refusal: (typeof refusals)[number]) => Value): Value[] => refusals.map(of)
     const all = withAll(counts)
     await client.begin(async (tx) => {
-      await tx.query(READ_COMMITTED)
       if (refusals.length > 0) {
         await tx.query(ADD, [
           ...[column(({ id }) => id), column(({ keyId }) => keyId), column(({ at }) => at), column(({ wire }) => wire)],

@@ -17,8 +17,6 @@ const LOCK = 7_588_219_045
 export const alone = <T>(db: Pick<Client, 'begin'>, run: (tx: Queries) => Promise<T>): Promise<T> =>
   db.begin(
     async (tx) => {
-      // Each statement sees what was committed before it, the holder of the lock before this one among it.
-      await tx.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
       return await run(tx)
     },

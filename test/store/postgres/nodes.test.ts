@@ -524,7 +524,7 @@ describe.skipIf(postgresMissing !== undefined)('a change', () => {
 
   test('whose node stops in the middle holds the others up for a time only, and is undone', async () => {
     const [here, there] = await twoNodes()
-    const { change } = createChanges(here.client, () => undefined, undefined, 20)
+    const { change } = createChanges(here.client, () => undefined, undefined, { stuckMs: 20 })
     let goOn = (): void => undefined
     const stopped = outcomesOf([
       change(ACTOR, async ({ note }) => {
