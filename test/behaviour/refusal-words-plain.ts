@@ -10,6 +10,7 @@ const R2C: Way = [CHAT, 'responses']
 const openai = (message: string, code: string | null = null): JsonObject => ({
   error: { message, type: 'invalid_request_error', param: null, code },
 })
+const BLIND = 'says Could not process image: This model takes none'
 const bare = (message: string): JsonObject => ({ message })
 
 /** Both ways of a server of the chat-completions wire. */
@@ -136,6 +137,31 @@ const OWED: Row[] = [
     ['a seller', M2C, 'plain', 429, openai(words), 'no money'],
   ]),
   ['a seller', CHAT, 'plain', 429, bare('Too fast: wait 20 seconds to continue using this, or upgrade.'), 'busy 20'],
+  // Of what is had again, of an account, and of what was asked for.
+  [
+    'a seller',
+    'messages',
+    'plain',
+    403,
+    bare("You've reached your weekly (7-day) usage limit. To continue now, purchase extra usage or upgrade your plan."),
+    'busy 5',
+  ],
+  ['a seller', CHAT, 'plain', 400, { code: 'billing', message: '计费账户已被冻结', ref: 4 }, 'no money'],
+  ['a seller', CHAT, 'picture', 400, bare('The free tier does not include images.'), BLIND],
+  ['a seller', M2C, 'tools', 403, bare('No tools without an active subscription.'), 'told tools'],
+  ['a keeper', 'messages', 'plain', 400, bare('You invoked an unsupported model.'), 'unknown model'],
+  ['a keeper', 'messages', 'plain', 404, bare('Access denied. This model is marked as legacy.'), 'unknown model'],
+  ['a keeper', CHAT, 'plain', 404, openai('This model is had for money alone.'), 'unknown model'],
+  ['a keeper', CHAT, 'tools', 404, openai('This model calls no tools.'), 'told tools'],
+  ['a keeper', CHAT, 'plain', 400, openai('No models loaded.'), 'unknown model'],
+  [
+    'a keeper',
+    CHAT,
+    'plain',
+    400,
+    openai('Access to models of this maker is not allowed for this account.'),
+    'unknown model',
+  ],
   ['a teller', CHAT, 'plain', 200, { status: '449', msg: 'The current rate limit is exceeded', body: null }, 'busy 5'],
 ]
 

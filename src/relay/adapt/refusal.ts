@@ -76,7 +76,7 @@ const ofKind = async (
   const isTheirs = (sent: JsonObject, span: NonNullable<Known['told']>): boolean =>
     isClients(sent, text, span) ||
     (kind !== 'unknown-model' && isClientsName(sent, text, span)) ||
-    (span.mayLimit && isOfAsked(target.wire, sent, body))
+    (OF_THE_OWNER.has(kind) && isOfAsked(target.wire, sent, body))
   if (told !== undefined && (await relay.turns(sent.length, () => isTheirs(sent.read(), told)))) return undefined
   switch (kind) {
     case 'out-of-money':
@@ -89,6 +89,9 @@ const ofKind = async (
       return providerError(CLASSES[kind], { provider })
   }
 }
+
+/** What is said of an account or a model is said of what is asked for, too: of a plan, a limit, what is not there. */
+const OF_THE_OWNER: ReadonlySet<Kind> = new Set(['out-of-money', 'unknown-model'])
 
 /** Whether a refusal is about something that the request asks for. */
 const isOfAsked = (wire: Wire, sent: JsonObject, body: unknown): boolean => {

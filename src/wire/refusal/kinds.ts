@@ -10,151 +10,139 @@ import { CALLED_ONE, type Name } from './names.ts'
 export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy' | 'overloaded'
 
 /**
- * `told`: what told, where it stands in the text; undefined for a status or a code. `mayLimit`: the same is said of what may be
- * asked for, where the request asks for it.
+ * `told`: what told, where it stands in the text; undefined for a status or a code.
  */
-export type Known = { kind: Kind; told?: Span & { mayLimit: boolean } }
+export type Known = { kind: Kind; told?: Span }
 export type Span = { at: number; length: number }
 
-/** Both in one sentence, in any order, of a text that speaks `of` something, and of nothing `else`; or a phrase. */
-type Sign = ({ about: RegExp; said: RegExp; of?: RegExp; else?: RegExp } | { phrase: RegExp }) & { mayLimit?: true }
+/**
+ * A sentence about something that says `ended` of it, in any order; or that `wants` it, which stands right before. Of a text
+ * that is `of` something, and of nothing `else`.
+ */
+type Sign = { about: RegExp; said?: RegExp; wants?: RegExp; of?: RegExp; else?: RegExp }
 
-const both = (about: RegExp, said: RegExp, text: { of?: RegExp; else?: RegExp; mayLimit?: true } = {}): Sign => ({
-  about,
-  said,
-  ...text,
-})
-const phrase = (...parts: RegExp[]): Sign[] => parts.map((part) => ({ phrase: part }))
-
-/** What is at an end. */
-const SPENT =
-  /\b(?:insufficient|exceed(?:s|ed)?|over|out of|exhausted|depleted|used all|used up|reached|not enough|no more|crossed|invalid|suspended)\b/i
-
+/** That something is at an end, or is not enough: stems, of what is paid for and of what is asked for too often. */
+const ENDED =
+  /\b(?:insufficient|exceed|exhaust|deplet|reach|not enough|have enough|no (?:more|remaining)|used (?:all|up)|r[au]n out|out of|over(?:due)?\b|too low|afford|crossed|expir|lapse|inactive|cancel|declin|denied|missing|suspend|failure to|(?:be|is) (?:added|required|enabled))|不足|用尽|耗尽|无可用|부족/i
+/** That something is to be had first. */
+const WANTED =
+  /(?:\b(?:requires?|needs?|without|no|not include|add|enter|provide|missing)|n[o’']t have) (?:(?:an?|any|your|the|valid|active|paid|more) )*$/i
 /** What is had again by itself. */
-const IN_TIME = /\b\d+[- ]?(?:hours?|days?|h)\b|\breset/i
+const IN_TIME =
+  /\b(?:hourly|daily|weekly|monthly|per (?:second|minute|hour|day|week|month))\b|\b\d+[- ]?(?:hours?|days?|h)\b|\breset/i
+const RATE = /\brate[- ]?limit|\btoo many (?:\w+ )?requests\b|\bthrottl/i
 
 const MONEY: Sign[] = [
-  // Of money, and not of thoughts.
-  both(/\bbudget\b/i, SPENT, { else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i, mayLimit: true }),
-  both(
-    /\b(?:credits?|balance|funds|payments?(?! methods?\b)|prepayment|invoices?|spend(?:ing)?|billing)\b/i,
-    /\b(?:insufficient|exceed(?:s|ed)?|over|overdue|out of|exhausted|depleted|used all|used up|does ?n[o']t have|run out|too low|reached|not enough|no (?:more|remaining|credits)|requires? more|afford|crossed|required|to be enabled|denied|invalid payment|failure to pay|suspended|limit)\b/i,
-  ),
-  // Of no time, at whose end it is had again.
-  both(/\b(?:usage limits?|extra usage)\b/i, SPENT, { else: IN_TIME, mayLimit: true }),
-  // One that is wanted, or is over.
   {
-    phrase: /\b(?:requires?|needs?|without|no) (?:(?:an?|active|paid|valid|your) )*(?:subscription|membership)\b/i,
-    mayLimit: true,
+    about:
+      /\b(?:credits?|balance|funds|(?:pre)?payments?|invoices?|spend(?:ing)?|billing|(?:credit|debit|bank) cards?(?! (?:number|detail))|arrear\w*)\b|余额|额度|资源包|残高|잔액/i,
+    said: ENDED,
+    wants: WANTED,
+    else: RATE,
   },
-  ...phrase(
-    /\b(?:subscription|membership|(?:coding|paid|token) plan)\b(?: \w+){0,3} (?:expired|lapsed|inactive|cancell?ed|not (?:yet )?include)\b/i,
-  ),
-  both(/\bquota\b/i, /\b(?:insufficient|not enough|used up)\b/i, { else: /\bstorage\b/i }),
-  // One that is wanted or is good no more, and not what a conversation says of one, nor what would raise a rate.
-  ...phrase(
-    /\b(?:requires?|add|enter|provide|missing|no|without) (?:(?:a|an|your|the|valid) )*(?:(?:credit|debit|bank) card|payment method)\b(?! (?:number|detail)s?\b)(?![^.]*\brate limits?\b)/i,
-    /\b(?:(?:credit|debit|bank) card|payment method)s? (?:(?:on file|is|was|has|have|must|be|been|needs?|to) )*(?:added|missing|required|declined|expired|on file)\b/i,
-  ),
+  // Of money, and not of thoughts.
+  { about: /\bbudget\b/i, said: ENDED, else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i },
+  // Of no time, at whose end it is had again.
+  {
+    about: /\b(?:usage limits?|extra usage|free[ -]tier|subscription(?! key)|membership|(?:coding|paid|token) plan)\b/i,
+    said: ENDED,
+    wants: WANTED,
+    else: IN_TIME,
+  },
+  { about: /\bquota\b/i, said: /\b(?:insufficient|not enough|used up)\b/i, else: /\bstorage\b/i },
   // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
-  both(
-    /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b|\bkeep going\b/i,
-    /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
-    {
-      of: /\b(?:limit|cap|quota|allocation|allowance|extra usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
-      else: /tokens?\b|\bparameters?\b|\bcontext\b|\brate[- ]?limits?\b/i,
-      mayLimit: true,
-    },
-  ),
-  both(/\bfree[ -]tier\b/i, /\b(?:exhausted|only|used up)\b/i, { mayLimit: true }),
-  both(/余额|额度|资源包|残高|잔액/, /不足|用尽|耗尽|无可用|부족/),
-  ...phrase(/欠费/),
+  {
+    about:
+      /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b|\bkeep going\b/i,
+    said: /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
+    of: /\b(?:limit|cap|quota|allocation|allowance|extra usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
+    else: /tokens?\b|\bparameters?\b|\bcontext\b|\brate[- ]?limits?\b/i,
+  },
   // What is switched off for an account is a fault of the request.
-  ...phrase(
-    /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b/i,
-    /\b(?:suspended|disabled|deactivated|overdue) (?:organi[sz]ation|account|team)\b/i,
-  ),
-  ...phrase(/\barrearage\b/i, /\bcurrent quota\b.*\bbilling\b/i, /\bspend limit reached\b/i),
+  {
+    about:
+      /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b|\b(?:suspended|disabled|deactivated|overdue) (?:organi[sz]ation|account|team)\b|账[户号].{0,20}冻结|欠费/i,
+  },
 ]
 
-/** Of the model, or of what stands for one at some vendors. */
-const NAMED = '(?:publisher )?(?:model|deployment|engine)s?'
-const NOT_OF_ONE = '(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
+/** Of the model, or of what stands for one at some vendors; not of what it takes, says or is asked with. */
+const NAMED =
+  '(?:publisher )?(?:model|deployment|engine)s?\\b(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
+/** That it is not there for who asks. */
+const ABSENT =
+  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|access denied|denied"
 const MODEL: Sign[] = [
-  ...phrase(
-    new RegExp(`\\bunsupported ${NAMED}:|\\bno ${NAMED} (?:named|called)\\b`, 'i'),
-    new RegExp(`\\b(?:invalid|unknown|unrecogni[sz]ed|unavailable|no such|nonexistent) ${NAMED}\\b${NOT_OF_ONE}`, 'i'),
-    new RegExp(
-      `(?<!by (?:this|the) |with (?:this|the) |for (?:this|the) )\\b${NAMED}\\b${NOT_OF_ONE}[^;\\n]{0,200}?(?:\\b(?:(?:was |is |been )?not (?:be )?(?:found|located)|(?:does not|doesn.t|not) exist|identifier is invalid|is not a valid|(?:is )?unknown|not deployed|no longer (?:supported|available)|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|not available|access denied)\\b|throughput isn.t supported)`,
-      'i',
-    ),
-    new RegExp(
-      `\\b(?:not found|not activated|(?:cannot|can.t|could not|couldn.t|unable to) (?:find|access)|access to|allowed to access|no available channel|no (?:allowed providers|deployments|endpoints) [^;\\n]{0,24}for|requested) (?:for |the |this |any |selected |requested )*${NAMED}\\b${NOT_OF_ONE}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
-      'i',
-    ),
-    new RegExp(
-      `(?<!(?:by|with|for) (?:this|the) )\\b${NAMED}\\b:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$`,
-      'i',
-    ),
-    /^(?:\S{1,40}: )?model: \S/i,
-    /^server is pinned to/i,
-    /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
+  new RegExp(
+    `(?<!\\b(?:by|with|for) (?:this|the) )\\b${NAMED}(?:[^;\\n]{0,200}?\\b(?:${ABSENT})\\b|[^;\\n]{0,200}?throughput isn|:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$)`,
+    'i',
   ),
-]
+  new RegExp(
+    `\\b(?:${ABSENT}|(?:cannot|can.t|could not|unable to) (?:find|access)|access to|allowed to access|no [^;\\n]{1,40} for|requested|no) (?:the |this |any |selected |requested )*${NAMED}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
+    'i',
+  ),
+  /^(?:\S{1,40}: )?model: \S/i,
+  /^server is pinned to/i,
+  /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
+].map((about) => ({ about }))
 /** The same in a sentence that names it by the id that was sent. */
 const OF_ID =
   /\bis not a valid model\b|\bno \w+ (?:found|available|running|loaded) for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
 
 /** Before it. */
-const GIVEN = /\b(?:passed|got|received|given):? ['"`]?$/i
+const GIVEN = /\b(?:passed|got|received|given):? (?:model=)?['"`]?$/i
 
 const ACCESS: Sign[] = [
-  both(/\bAPI[- ]?key\b/i, /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i),
-  both(/\b(?:location|region|country)\b/i, /\b(?:not supported|unsupported|not available|not allowed)\b/i),
+  { about: /\bAPI[- ]?key\b/i, said: /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i },
+  { about: /\b(?:location|region|country)\b/i, said: /\b(?:not supported|unsupported|not available|not allowed)\b/i },
 ]
 
 const POLICY: Sign[] = [
-  both(
-    /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety system|usage (?:guidelines|polic(?:y|ies))|responsible ai|guardrails?|moderation|safety (?:polic(?:y|ies)|violations?|filters?))\b/i,
-    /\b(?:filtered|block\w*|reject\w*|violat\w*|flagged|fail(?:ed|s)|trigger\w*)\b/i,
-  ),
-  both(
-    /\b(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material)\b/i,
-    /\b(?:contains?|includes?|filtered|block\w*|reject\w*|violat\w*|detected)\b/i,
-  ),
-  ...phrase(
-    /\b(?:prompt|input|message|request|content)\b.{0,20}\bflagged\b/i,
+  {
+    about:
+      /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety (?:system|polic(?:y|ies)|violations?|filters?)|usage (?:guidelines|polic(?:y|ies))|responsible ?ai|guardrails?|moderation|(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material))\b/i,
+    said: /\b(?:filter|block|reject|violat|flag|fail|trigger|contain|includ|detect)/i,
+  },
+  ...[
+    /\bflagged\b/i,
     /\bdata ?inspection ?failed\b/i,
     /^content exists risk$/i,
     /\bconsidered high risk\b/i,
     /\bnew_sensitive\b/i,
     /敏感(?:内容|信息)/,
-  ),
+  ].map((about) => ({ about })),
 ]
 
 const BUSY: Sign[] = [
-  both(
-    /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|(?<!\b(?:tool|function)s? )calls?) (?:limit|quota)\b|\bthrottl\w*/i,
-    /\b(?:exceed\w*|reached|hit|wait|retry|again|later|many|throttl\w*)\b/i,
-  ),
+  {
+    about:
+      /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|(?<!\b(?:tool|function)s? )calls?) (?:limit|quota)\b|\bthrottl\w*/i,
+    said: /\b(?:exceed|reach|hit|wait|retry|again|later|many|throttl)/i,
+  },
   // Of what may be used in a time.
-  both(
-    /\b(?:hourly|daily|weekly|monthly|\d+[- ]hours?) (?:(?!exceed)\w+ ){0,2}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
-    /\b(?:limit|quota|allowance)s? (?:\w+ )?(?:exceed\w*|reached|used up)\b|\b(?:exceed\w*|reached|over) (?:\w+ ){0,5}(?:limit|quota|allowance)\b/i,
-  ),
-  ...phrase(
+  {
+    about:
+      /\b(?:hourly|daily|weekly|monthly|\d+[- ]hours?) (?:(?!exceed)[\w()-]+ ){0,3}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
+    said: /\b(?:exceed\w*|reach\w*|used up|over)\b/i,
+  },
+  ...[
     // Of the asking itself: what a request holds too much of is its own fault.
     /(?<!函数|工具)(?:请求|调用|访问|并发|频率)(?:请求|调用|总|数|量|次|频率|过于|太){0,4}(?:过多|过高|频繁|超限)|限流/,
     /\boverloaded\b/i,
     /\bat (?:full |maximum |max )?capacity\b/i,
     /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity (?:\w+ly )?(?:exceeded|exhausted|reached)\b/i,
-  ),
+  ].map((about) => ({ about })),
 ]
 
 const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
   { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
   { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
   { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
+  // Where nothing is there, a sentence about the model says so, whatever it says.
+  {
+    kind: 'unknown-model',
+    signs: [{ about: /^\W*(?:(?:the|this|your|requested) )*(?:model|deployment)\b/i }],
+    statuses: new Set([404, 410]),
+  },
   { kind: 'no-access', signs: ACCESS, statuses: new Set([400]) },
   { kind: 'overloaded', signs: BUSY, statuses: new Set([200, 400, 403, 500]) },
 ]
@@ -187,8 +175,7 @@ export const kindIn = (
       })
       const found = sign ? toldBy(sign, words, text) : kind === 'unknown-model' ? ofId(words, upstream) : undefined
       if (found === undefined) continue
-      const mayLimit = sign?.mayLimit === true
-      return { kind, told: { at: at + found.index, length: found[0].length, mayLimit } }
+      return { kind, told: { at: at + found.index, length: found[0].length } }
     }
   }
   return undefined
@@ -226,10 +213,12 @@ const ofId = (words: string, upstream: string): RegExpExecArray | undefined => {
 }
 
 const toldBy = (sign: Sign, words: string, text = words): RegExpExecArray | undefined => {
-  if ('phrase' in sign) return sign.phrase.exec(words) ?? undefined
   const about = sign.about.exec(words)
-  const isSo = sign.said.test(words) && sign.of?.test(text) !== false && sign.else?.test(text) !== true
-  return about !== null && isSo ? about : undefined
+  if (about === null || sign.of?.test(text) === false || sign.else?.test(text) === true) return undefined
+  if (sign.said === undefined) return about
+  const before = words.slice(0, about.index)
+  const isSaid = sign.said.test(`${before} ${words.slice(about.index + about[0].length)}`)
+  return isSaid || sign.wants?.test(before) ? about : undefined
 }
 
 /** `AccountOverdueError`, `model_decommissioned` and `NOT_ENOUGH_BALANCE` as words. */
