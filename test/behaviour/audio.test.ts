@@ -2,6 +2,7 @@
 // character.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { framesIn } from '../../src/lib/sse.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import { startGateway } from '../support/gateway.ts'
 import { modelOf, withModels } from '../support/models.ts'
@@ -256,14 +257,16 @@ describe('a transcript', () => {
     ],
     [
       'in chunks as of a chat',
-      frames({ choices: [{ delta: { content: 'A lock' } }] }, { choices: [], usage }, '[DONE]'),
+      frames({ model: 'up-scribe', choices: [{ delta: { content: 'A lock' } }] }, { choices: [], usage }, '[DONE]'),
     ],
     ['that came whole', json({ text: 'A lock', usage })],
   ])('streams %s, and is billed', async (_, script) => {
     next = () => script
     const response = await hear({ stream: 'true' })
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
-    expect(await response.text()).toContain('A lock')
+    const text = await response.text()
+    expect(text).toContain('A lock')
+    expect(text).not.toContain('up-scribe')
     expect(await rowOf(response)).toMatchObject({
       stream: true,
       input: 61,
@@ -271,6 +274,17 @@ describe('a transcript', () => {
       estimated: false,
       outcome: 'done',
     })
+  })
+
+  test('that streams as transcripts of its pieces, without an end, has the events of its wire', async () => {
+    next = () => frames({ text: 'A lock', duration: 5.5 }, { text: ' on a canal', duration: 5.5 })
+    const response = await hear({ stream: 'true' })
+    expect(framesIn(await response.text()).map(({ data }) => JSON.parse(data))).toEqual([
+      { text: 'A lock', duration: 5.5, type: 'transcript.text.delta', delta: 'A lock' },
+      { text: ' on a canal', duration: 5.5, type: 'transcript.text.delta', delta: ' on a canal' },
+      { type: 'transcript.text.done', text: 'A lock on a canal' },
+    ])
+    expect(await rowOf(response)).toMatchObject({ input: 110, output: 0, estimated: false, outcome: 'done' })
   })
 
   test('whose stream breaks off ends in an error, and is billed by what has come', async () => {
