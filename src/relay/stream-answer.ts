@@ -3,9 +3,9 @@
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import { withExact } from '../lib/json-exact.ts'
-import type { Frame } from '../lib/sse.ts'
+import { type Frame, writeFrame } from '../lib/sse.ts'
 import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
-import type { Tap } from '../wire/codec.ts'
+import type { PassCodec, Tap } from '../wire/codec.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { asksCompaction } from '../wire/responses/compaction.ts'
 import { answerIn } from '../wire/responses/references.ts'
@@ -26,7 +26,17 @@ import {
   type Reading,
   type StreamAnswer,
 } from './reading.ts'
-import { beginning, endedSource, type HeldSource, joined, rawTap, readBytes, readFrom, type Unread } from './source.ts'
+import {
+  beginning,
+  endedSource,
+  type HeldSource,
+  joined,
+  type Reader,
+  rawTap,
+  readBytes,
+  readFrom,
+  type Unread,
+} from './source.ts'
 import { quirksOf, translateStream } from './translate.ts'
 import { broken } from './upstream.ts'
 
@@ -43,7 +53,7 @@ const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
   )
 }
 
-export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
+export const openStream: Read<StreamAnswer> = async (reading, response, heard) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const images = imagesAsked(exchange.body.outline)
   const keep = plan.undo === undefined ? undefined : keptBy(reading)
@@ -82,7 +92,41 @@ export const openStream: Read<StreamAnswer> = (reading, response, heard) => {
   // Who exports what is said, or keeps an answer, reads all of it.
   const isHeard = said !== undefined || keep !== undefined
   const unread = isHeard ? undefined : plan.undo === undefined ? 'strings' : 'pictures'
-  return readToFirstOutput(response, { relay, target, codec, abort, unread, ...holding }, tap, fromWhole)
+  const { ofBytes } = codec
+  const isSound = ofBytes !== undefined && SOUND.test(response.headers.get('content-type') ?? '')
+  const events = isSound ? await asEvents(response, ofBytes, abort) : response
+  return readToFirstOutput(events, { relay, target, codec, abort, unread, ...holding }, tap, fromWhole)
+}
+
+const SOUND = /^\s*(?:audio|video)\//i
+
+/** An event of each piece of a body, and the last. */
+const asEvents = async (
+  response: Response,
+  { piece, end }: NonNullable<PassCodec['ofBytes']>,
+  abort: AbortController,
+): Promise<Response> => {
+  const reader = await soundIn(response, abort)
+  const written = (frame: Frame): Uint8Array<ArrayBuffer> => utf8.encode(writeFrame(frame))
+  const pull = async (to: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    const { done, value } = await reader.read()
+    if (done) {
+      to.enqueue(written(end))
+      to.close()
+    } else if (value.byteLength > 0) to.enqueue(written(piece(value)))
+    else await pull(to)
+  }
+  return new Response(new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }))
+}
+
+const utf8 = new TextEncoder()
+
+/** Sound may begin like anything, also like what is compressed. */
+const soundIn = async (response: Response, abort: AbortController): Promise<Reader> => {
+  const isPacked = response.headers.has('content-encoding')
+  const reader = isPacked ? await answerBody(response, abort) : (response.body?.getReader() ?? null)
+  if (reader === null) throw broken()
+  return reader
 }
 
 /** What a stream of bytes says that it is; anything else may be said of an error. */
@@ -96,10 +140,7 @@ export const openRaw: Read<StreamAnswer> = async ({ relay, request: { trace }, t
     const body = parseObject(await readText(response, ERROR_BYTES, abort, { room: relay.room }))
     throw (body && codec.faultIn(body)) ?? malformedAnswer()
   }
-  // Sound may begin like anything, also like what is compressed.
-  const isPacked = response.headers.has('content-encoding')
-  const reader = isPacked ? await answerBody(response, abort) : (response.body?.getReader() ?? null)
-  if (reader === null) throw broken()
+  const reader = await soundIn(response, abort)
   const tap = rawTap()
   const contentType = MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
   const bytes = readBytes(reader, tap, abort)

@@ -238,6 +238,8 @@ export type PassCodec = {
    * for; the others are left out.
    */
   otherForm?: { frames(body: JsonObject, most: number): Frame[]; answer(frames: readonly Frame[]): JsonObject }
+  /** Where bytes come in place of the events that were asked for: an event of some of them, and the last. */
+  ofBytes?: { piece(bytes: Uint8Array): Frame; end: Frame }
   /**
    * The error of a body received in place of an answer: the failure it reports, or that it is malformed. `asked`: the body of
    * the request, where the answer passes.

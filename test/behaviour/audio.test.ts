@@ -163,6 +163,30 @@ describe('speech', () => {
     expect(await rowOf(response)).toMatchObject({ input: 14, output: 101, ...cost, estimated: false, outcome: 'done' })
   })
 
+  test('that comes as sound where events were asked for is written as those', async () => {
+    next = () => sound(SOUND.subarray(0, 40_000), SOUND.subarray(40_000))
+    const response = await speak({ stream_format: 'sse' })
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    const events = framesIn(await response.text()).map(({ data }) => JSON.parse(data))
+    expect(events.at(-1)).toEqual({ type: 'speech.audio.done' })
+    const heard = events.slice(0, -1).map(({ audio }) => Buffer.from(audio, 'base64'))
+    expect(Buffer.concat(heard).equals(SOUND)).toBe(true)
+    expect(await rowOf(response)).toMatchObject({ stream: true, input: 8, output: 0, outcome: 'done' })
+  })
+
+  test('that breaks off as sound where events were asked for ends in an error', async () => {
+    const begun = gate()
+    next = () => ({ ...sound(SOUND, begun), end: 'cut' })
+    const response = await speak({ stream_format: 'sse' })
+    let text = ''
+    for await (const piece of response.body ?? []) {
+      text += Buffer.from(piece).toString()
+      if (text.includes('speech.audio.delta')) begun.open()
+    }
+    expect(text).toContain('event: error\n')
+    expect(await rowOf(response)).toMatchObject({ input: 8, outcome: 'failed' })
+  })
+
   test.each([
     [{ input: '' }, 'input'],
     [{ model: undefined }, 'model'],

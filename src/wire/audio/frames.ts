@@ -1,4 +1,5 @@
-// A whole transcript as the events of the stream that it would have been, and the other way round.
+// A whole transcript as the events of the stream that it would have been, and the other way round; sound as the events that were
+// asked for.
 
 import { type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Frame } from '../../lib/sse.ts'
@@ -16,4 +17,12 @@ export const answerOf = (frames: readonly Frame[]): JsonObject => {
   const usage = events.findLast((event) => event.usage !== undefined)?.usage
   const text = textOf(end?.text) ?? events.map(pieceOf).join('')
   return { text, ...(usage === undefined ? {} : { usage }) }
+}
+
+/** Speech as events, which servers that know none answer with sound. */
+export const spoken = {
+  piece: (bytes: Uint8Array): Frame => ({
+    data: JSON.stringify({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') }),
+  }),
+  end: { data: JSON.stringify({ type: 'speech.audio.done' }) },
 }

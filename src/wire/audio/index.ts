@@ -5,7 +5,7 @@ import type { PassCodec } from '../codec.ts'
 import { isToldError, malformedAnswer, textOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { sameWire } from '../same-wire.ts'
-import { answerOf, framesOf } from './frames.ts'
+import { answerOf, framesOf, spoken } from './frames.ts'
 import { charactersIn, secondsIn } from './length.ts'
 import { speechSchema, transcriptionSchema } from './schema.ts'
 import { tap } from './tap.ts'
@@ -47,6 +47,7 @@ export const speech = sameWire({
   requestSchema: speechSchema,
   isStream: () => true,
   isRaw: ({ stream_format: format }) => format !== 'sse',
+  ofBytes: spoken,
   expects: (_, estimate, { per, whole }) => {
     const text = textOf(whole().input)
     if (text === undefined) return { input: estimate, output: 0 }
