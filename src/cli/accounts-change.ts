@@ -72,18 +72,20 @@ export const accountsAdd = command({
       ...given('auth', args.auth),
       ...placeOf(args),
     }
-    const needsNone = args.preset !== undefined && OPEN.has(args.preset)
-    const credential = needsNone && args['credential-env'] === undefined ? undefined : await credentialOf(args, io)
-    const input = { ...asked, ...given('credential', credential) }
+    const needsNone = args.preset !== undefined && OPEN.has(args.preset) && args['credential-env'] === undefined
+    const complete = async (): Promise<NewAccount> =>
+      needsNone ? asked : { ...asked, credential: await credentialOf(args, io) }
     const address = serverAddress(args, io)
     const made =
       address === undefined
         ? await changing(args, io, 'write', async ({ entries }) => {
-            const draft = draftOf(entries, input)
+            // Nobody is asked for a secret that a mistake beside it makes useless.
+            entries.tried(draftOf(entries, { ...asked, credential: UNTOLD }).changes)
+            const draft = draftOf(entries, await complete())
             await entries.change(draft.changes, CLI_ACTOR)
             return { provider: draft.provider, name: draft.name }
           })
-        : await (await import('./remote.ts')).remoteCall(address, 'accounts.create', input)
+        : await (await import('./remote.ts')).remoteCall(address, 'accounts.create', await complete())
     const { provider, name } = made
     if (args.json) printJson(io, { provider, name })
     else
@@ -196,6 +198,9 @@ const changing = async <T>(
   const config = requireData(args, io)
   return withStore(config, io, mode, async (store) => change(await keptIn(store, config)))
 }
+
+/** Stands for a credential that has not been asked for yet. */
+const UNTOLD = 'untold'
 
 /** Presets that ask for no credential. */
 const OPEN = new Set(PRESETS.filter(({ open }) => open).map(({ name }) => name))

@@ -93,12 +93,18 @@ const strictWords = (words: string[], args: ArgsDef, meant?: string): string[] =
   }
   const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
   if (missing) {
-    const [name, { description = '' }] = missing
-    throw usageError(`Missing ${name.toUpperCase()}: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`)
+    const [name, arg] = missing
+    throw usageError(`Missing ${name.toUpperCase()}: ${described(arg)}.`)
   }
+  const absent = [...flags].find(([name, { required }]) => required === true && !options.has(`--${name}`))
+  if (absent) throw usageError(`--${absent[0]} is required: ${described(absent[1])}.`)
   const written = [...options].map(([flag, value]) => (value === undefined ? flag : `${flag}=${value}`))
   return [...written, '--', ...positional]
 }
+
+/** Within a sentence. */
+const described = ({ description = '' }: ArgDef): string =>
+  `${description.charAt(0).toLowerCase()}${description.slice(1)}`
 
 /** A word is not meant for a port. */
 const mayBe = (flag: ArgDef | undefined, word: string): boolean =>

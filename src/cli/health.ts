@@ -4,7 +4,6 @@ import { isIPv6 } from 'node:net'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireData } from './data.ts'
 import { EXIT, failure } from './io.ts'
-import { LISTEN_FLAGS } from './serve.ts'
 
 const TIMEOUT_MS = 5_000
 /** What listens everywhere is asked on this machine. */
@@ -14,7 +13,12 @@ export const health = command({
   name: 'health',
   summary: 'Exit with 0 if the server here is ready to serve, else with 1',
   args: {
-    ...LISTEN_FLAGS,
+    host: {
+      type: 'string',
+      valueHint: 'HOST',
+      description: 'Where the server listens (SLUICE_HOST; default 127.0.0.1)',
+    },
+    port: { type: 'string', valueHint: 'PORT', description: 'Its port (SLUICE_PORT; default 8080)' },
     ...DATA_FLAGS,
     alive: { type: 'boolean', description: 'Ask only whether the process answers, whatever it lacks' },
   },

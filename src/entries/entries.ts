@@ -8,7 +8,7 @@ import { NO_CREDENTIAL } from '../config/providers.ts'
 import type { FileModel } from '../config/schema/models.ts'
 import type { FileAccount, FileProvider } from '../config/schema/providers.ts'
 import { ENTRY_SCHEMAS } from '../config/schema.ts'
-import { checkShape } from '../config/shape.ts'
+import { checkShape, soundPart } from '../config/shape.ts'
 import { startWarnings } from '../config/start.ts'
 import type { Config, Problem } from '../config.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
@@ -72,8 +72,7 @@ export const createEntries = async ({ base: given, store, credentials, changed }
   }
   await load()
 
-  const tried: Entries['tried'] = (changes) => {
-    for (const change of changes) checkChange(change)
+  const triedOf = (changes: readonly Change[]): Config => {
     const isChanged = (entry: EntryId): boolean => changes.some((change) => idOf(change) === idOf(entry))
     const others = fitted.sound.filter((entry) => !isChanged(entry))
     const changed = changes.flatMap((change): Candidate[] => {
@@ -88,6 +87,7 @@ export const createEntries = async ({ base: given, store, credentials, changed }
     for (const { section, value } of changed) if (section === 'accounts') checkReach(base, all, value as AccountValue)
     return { ...base, ...served, warnings }
   }
+  const tried: Entries['tried'] = (changes) => triedOf(changes.map(checked))
 
   return {
     config: () => fitted.config,
@@ -110,9 +110,10 @@ export const createEntries = async ({ base: given, store, credentials, changed }
         for (const change of changes)
           if (change.value === undefined && !kept.some((entry) => idOf(entry) === idOf(change)))
             throw new GatewayError('not_found', NONE_SUCH[change.section])
-        tried(changes)
+        const sound = changes.map(checked)
+        triedOf(sound)
         await store.change(
-          changes.map((change) => ({ ...change, next: () => nextOf(change, credentials) })),
+          sound.map((change) => ({ ...change, next: () => nextOf(change, credentials) })),
           actor,
         )
         await load()
@@ -208,9 +209,10 @@ const overlayOf = (candidates: readonly Candidate[]): Overlay => {
   }
 }
 
-/** What the configuration's reader does not look at, for it trusts who can write the file. */
-const checkChange = ({ section, name, value, credential }: Change): void => {
-  if (value === undefined) return
+/** Without its empty members. What the configuration's reader does not look at is refused, for that trusts who can write the file. */
+const checked = (change: Change): Change => {
+  const { section, name, value, credential } = change
+  if (value === undefined) return change
   if (!NAMES[section].test(name))
     throw invalidRequest(`name: found ${JSON.stringify(name.slice(0, 60))}, allowed: ${NAME_WORDS[section]}.`, 'name')
   const {
@@ -224,6 +226,7 @@ const checkChange = ({ section, name, value, credential }: Change): void => {
   if (section === 'accounts') checkAccount(account.base_url, credential)
   if (section === 'providers' && authOf(value as FileProvider) === 'google')
     throw invalidRequest('auth: google shows what this machine has for Google: set it up in the configuration.', 'auth')
+  return section === 'accounts' ? change : { ...change, value: soundPart(ENTRY_SCHEMAS[section], value) }
 }
 
 const authOf = ({ auth, preset }: FileProvider): string | undefined =>

@@ -36,7 +36,10 @@ describe('on a data directory', () => {
 
   test('a model, its price, an alias and fallbacks are set, listed and unset', async () => {
     const set = (...words: string[]) => terminal.type('config', 'set', ...words)
-    expect((await set('models', 'mine', '{ provider: vendor_b, price: { input: 2, output: 8 } }')).code).toBe(0)
+    const mine = '{ provider: vendor_b, price: { input: 2, output: 8, long_context: }, quirks: }'
+    expect((await set('models', 'mine', mine)).code).toBe(0)
+    expect((await set('models', 'vendorB-4', '{ price: }')).code).toBe(0)
+    expect((await terminal.type('config', 'unset', 'models', 'vendorB-4')).code).toBe(0)
     expect((await set('aliases', 'quick', 'mine')).code).toBe(0)
     expect((await set('fallbacks', 'mine', '[vendorB-5.5]')).code).toBe(0)
     const { models, aliases } = JSON.parse((await terminal.type('models', '--json')).out)
@@ -51,11 +54,12 @@ describe('on a data directory', () => {
   test.each([
     ['no credential', ['accounts', 'add', 'groq'], 1, 'No credential was given'],
     ['a variable that is not set', ['accounts', 'add', 'groq', '--credential-env', 'NONE'], 2, 'NONE is not set'],
+    ['a preset that there is not, before the credential', ['accounts', 'add', 'grok'], 2, 'Did you mean "groq"?'],
     [
-      'a preset that there is not',
-      ['accounts', 'add', 'grok', '--credential-env', 'RACK_KEY'],
+      'no address, before the credential',
+      ['accounts', 'add', '--provider', 'rack', '--wires', 'messages'],
       2,
-      'Did you mean "groq"?',
+      'base_url',
     ],
     ['a weight of nothing', ['accounts', 'update', 'a/b', '--weight', '0'], 2, '--weight: found "0"'],
     ['nothing to change', ['accounts', 'update', 'a/b'], 2, 'Nothing to change'],

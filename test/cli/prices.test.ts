@@ -83,6 +83,7 @@ test('as JSON, of the models that are named', async () => {
 
 describe('is refused', () => {
   test.each([
+    ['without --import', ['models', 'prices'], 2, '--import is required: the map'],
     ['without a file', ['models', 'prices', '--import', 'none.json'], 1, 'There is no file none.json'],
     ['with what is no map', ['models', 'prices', '--import', 'other.json'], 1, 'is no map of prices'],
     ['with a date that is none', ['models', 'prices', '--import', 'map.json', '--date', '2026-13-01'], 2, '--date'],
