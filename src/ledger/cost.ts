@@ -1,6 +1,6 @@
 // What an exchange costs: whole micro-USD, from tokens and the model's prices.
 
-import type { KindRates, Price, Rates } from '../catalogue/model.ts'
+import type { Price, Rates } from '../catalogue/model.ts'
 import type { PicturesMade } from '../ir/pictures.ts'
 import type { Usage } from '../ir/usage.ts'
 import { toCount } from './figures.ts'
@@ -23,35 +23,44 @@ export const scaledRate = (rate: number, times = 1): number => Math.round(rate *
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
   if (price.asTold) return usage.charged ?? 0
-  const rates = ratesFor(usage, price)
-  const times = timesFor(usage, price)
-  const scaled = (rate: number): number => scaledRate(rate, times)
-  const hour = usage.cacheWrite1h ?? 0
-  const units =
-    (price.audio === undefined ? 0 : kindsOf(usage, 'audio', { own: price.audio, rates }, scaled)) +
-    (price.image === undefined ? 0 : kindsOf(usage, 'image', { own: price.image, rates }, scaled)) +
-    (usage.input ?? 0) * scaled(rates.input) +
-    (usage.cacheRead ?? 0) * scaled(rates.cacheRead) +
-    ((usage.cacheWrite ?? 0) - hour) * scaled(rates.cacheWrite) +
-    hour * scaled(rates.cacheWrite1h ?? rates.cacheWrite) +
-    (usage.output ?? 0) * scaled(rates.output) +
-    SCALE / 2
+  let units = SCALE / 2
+  eachPart(usage, price, (_part, count, rate) => {
+    units += count * rate
+  })
   return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
 }
 
-/** What tokens of sound or of pictures cost more than their classes, or less. */
-const kindsOf = (
-  usage: Usage,
-  kind: 'audio' | 'image',
-  { own, rates }: { own: KindRates; rates: Rates },
-  scaled: (rate: number) => number,
-): number => {
-  const { input = 0, cacheRead = 0, output = 0 } = usage
-  return (
-    Math.min(usage[`${kind}Input`] ?? 0, input) * (scaled(own.input) - scaled(rates.input)) +
-    Math.min(usage[`${kind}CacheRead`] ?? 0, cacheRead) * (scaled(own.cacheRead) - scaled(rates.cacheRead)) +
-    Math.min(usage[`${kind}Output`] ?? 0, output) * (scaled(own.output) - scaled(rates.output))
-  )
+/** What tokens of one price are: a class of them, or the part of one that is priced apart. */
+export type Part =
+  | ('input' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'output')
+  | `${(typeof KINDS)[number]}_${'input' | 'cache_read' | 'output'}`
+
+const KINDS = ['audio', 'image'] as const
+
+/** How many tokens cost what: disjoint parts, at whole rates (`scaledRate`) for this prompt's length, class of service and region. */
+export const eachPart = (usage: Usage, price: Price, take: (part: Part, count: number, rate: number) => void): void => {
+  const rates = ratesFor(usage, price)
+  const times = timesFor(usage, price)
+  const { cacheWrite = 0, cacheWrite1h: hour = 0 } = usage
+  let { input = 0, cacheRead = 0, output = 0 } = usage
+  for (const kind of KINDS) {
+    const own = price[kind]
+    if (own === undefined) continue
+    const heard = Math.min(usage[`${kind}Input`] ?? 0, input)
+    const read = Math.min(usage[`${kind}CacheRead`] ?? 0, cacheRead)
+    const made = Math.min(usage[`${kind}Output`] ?? 0, output)
+    take(`${kind}_input`, heard, scaledRate(own.input, times))
+    take(`${kind}_cache_read`, read, scaledRate(own.cacheRead, times))
+    take(`${kind}_output`, made, scaledRate(own.output, times))
+    input -= heard
+    cacheRead -= read
+    output -= made
+  }
+  take('input', input, scaledRate(rates.input, times))
+  take('cache_read', cacheRead, scaledRate(rates.cacheRead, times))
+  take('cache_write', cacheWrite - hour, scaledRate(rates.cacheWrite, times))
+  take('cache_write_1h', hour, scaledRate(rates.cacheWrite1h ?? rates.cacheWrite, times))
+  take('output', output, scaledRate(rates.output, times))
 }
 
 /**
@@ -98,11 +107,19 @@ export const costOf = (
   return { costMicroUsd: Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER), feesMicroUsd: fees }
 }
 
-const ratesFor = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, price: Price): Rates =>
-  price.long !== undefined && input + cacheRead + cacheWrite > price.long.above ? price.long : price
+/** Whether the prompt is one that has prices of its own. */
+export const isLong = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, { long }: Price): boolean =>
+  long !== undefined && input + cacheRead + cacheWrite > long.above
 
-const timesFor = ({ serviceTier, inferenceGeo }: Usage, { serviceTiers = {} }: Price): number => {
-  const times = (name: string | undefined): number =>
-    name !== undefined && Object.hasOwn(serviceTiers, name) ? (serviceTiers[name] ?? 1) : 1
-  return times(serviceTier) * times(inferenceGeo)
-}
+const ratesFor = (usage: Usage, price: Price): Rates => (isLong(usage, price) ? (price.long ?? price) : price)
+
+/** By how much the class of service and the region that were told multiply every price, by their names. */
+export const factorsFor = ({ serviceTier, inferenceGeo }: Usage, { serviceTiers = {} }: Price): [string, number][] =>
+  [serviceTier, inferenceGeo].flatMap((name): [string, number][] =>
+    name !== undefined && Object.hasOwn(serviceTiers, name) ? [[name, serviceTiers[name] ?? 1]] : [],
+  )
+
+const timesFor = (usage: Usage, price: Price): number =>
+  usage.serviceTier === undefined && usage.inferenceGeo === undefined
+    ? 1
+    : factorsFor(usage, price).reduce((times, [, factor]) => times * factor, 1)

@@ -1,5 +1,7 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
+import type { JsonObject } from '../ir/json.ts'
+import type { Usage } from '../ir/usage.ts'
 import { heedOverrun } from './adapt/cap-name.ts'
 import { lengthOf } from './adapt/continued.ts'
 import type { End } from './background/watched.ts'
@@ -38,7 +40,7 @@ export const settle = (
     outcome,
     usage,
     estimated,
-    rawUsage,
+    rawUsage: withTier(rawUsage, usage),
     serverTools: callsTold(metered),
     pictures,
     status,
@@ -81,3 +83,9 @@ export const settle = (
   exchange.onSettled(exchange, summary, recorded)
   return recorded
 }
+
+/** Where a wire tells the class of service beside the figures, they do not tell what they cost without it. */
+const withTier = (raw: JsonObject | undefined, { serviceTier }: Usage): JsonObject | undefined =>
+  raw === undefined || serviceTier === undefined || 'service_tier' in raw || 'speed' in raw
+    ? raw
+    : { ...raw, service_tier: serviceTier }

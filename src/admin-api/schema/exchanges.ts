@@ -57,6 +57,21 @@ export type Attempt = Static<typeof Attempt>
 export const Check = Type.Object({ name: Type.String(), passed: Type.Boolean(), detail: Type.String() })
 export type Check = Static<typeof Check>
 
+/**
+ * `what`: `input`, `cache_read`, `cache_write`, `cache_write_1h`, `output`, the parts of them that are priced apart (`audio_input`, `image_output`
+ * …), `calls` of a `tool` at the vendor, `pictures` that are priced each, or `told`: all of it, as the provider said.
+ */
+export const BillLine = Type.Object({
+  what: Type.String(),
+  tool: Nullable(Type.String()),
+  count: Nullable(Count),
+  usd: Nullable(Type.Number({ description: 'For a million tokens, or for one call; the factors are in it.' })),
+  micro_usd: Type.Number({
+    description: 'Not rounded: the cost is the sum of tokens, rounded once, and that of the others.',
+  }),
+})
+export type BillLine = Static<typeof BillLine>
+
 export const ExplainedExchange = Type.Object({
   exchange: Exchange,
   failure: Nullable(
@@ -89,6 +104,24 @@ export const ExplainedExchange = Type.Object({
     minimum: 0,
     description: 'The part of the cost that is of those calls, of pictures and the like.',
   }),
+  bill: Nullable(
+    Type.Object(
+      {
+        lines: Type.Array(BillLine),
+        long_context_above: Nullable(
+          Type.Integer({ description: 'The prices are those of prompts of more tokens than this.' }),
+        ),
+        factors: Type.Record(Type.String(), Type.Number(), {
+          description: 'By how much its class of service and its region multiplied every price of tokens.',
+        }),
+        as_of: Nullable(Type.String({ description: 'The day of the price list.' })),
+      },
+      {
+        description:
+          'What made the cost; null: it has none yet, or the prices it was charged by are not known any more.',
+      },
+    ),
+  ),
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
   raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })

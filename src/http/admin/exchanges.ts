@@ -5,6 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { CHECKS, type CheckName } from '../../store/refusals.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
+import { billOf } from './bill.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
 import { failureOf } from './failures.ts'
 import { timeOf } from './input.ts'
@@ -84,6 +85,7 @@ const explain = (gateway: Gateway, row: ExchangeRow, isMember: boolean): S.Expla
     attempts,
     server_tools: row.serverTools ?? {},
     fees_micro_usd: row.feesMicroUsd ?? 0,
+    bill: billOf(gateway, row),
     dropped: row.dropped ?? [],
     raw_usage: row.rawUsage === null ? null : JSON.parse(row.rawUsage),
   }

@@ -29,8 +29,9 @@ const failure = (status: number) =>
   json({ type: 'error', error: { type: 'api_error', message: PROVIDER_TEXT } }, status)
 
 /** An answer on the responses wire: what a fallback to the other vendor speaks. */
-const response = (usage: object) =>
+const response = (usage: object, more: object = {}) =>
   json({
+    ...more,
     ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'up', status: 'completed' },
     output: [
       {
@@ -108,8 +109,32 @@ describe('an exchange', () => {
       { provider: 'vendor_a', account: 'main', result: 'answered', error_code: null },
     ])
     expect(told.raw_usage).toMatchObject({ input_tokens: 100 })
+    expect(told.bill).toMatchObject({
+      lines: [
+        { what: 'input', count: 100, usd: 5, micro_usd: 500 },
+        { what: 'cache_read', count: 40, usd: 0.5, micro_usd: 20 },
+        { what: 'output', count: 7, usd: 25, micro_usd: 175 },
+      ],
+      ...{ long_context_above: null, factors: {} },
+    })
     const text = JSON.stringify(told)
     for (const word of [SECRET_PROMPT, SECRET_ANSWER, own.secret]) expect(text).not.toContain(word)
+  })
+  test('has its bill by the model and in the class of service that answered', async () => {
+    scripts = [
+      failure(500),
+      response({ input_tokens: 100, output_tokens: 10, total_tokens: 110 }, { service_tier: 'flex' }),
+    ]
+    const told = await explained(await ask(own.secret))
+    expect(told.raw_usage).toMatchObject({ service_tier: 'flex' })
+    expect(told.exchange.cost_micro_usd).toBe(250 + 150)
+    expect(told.bill).toMatchObject({
+      lines: [
+        { what: 'input', count: 100, usd: 2.5, micro_usd: 250 },
+        { what: 'output', count: 10, usd: 15, micro_usd: 150 },
+      ],
+      factors: { flex: 0.5 },
+    })
   })
   test('that moved to another target tells every attempt, by status and code and never by the provider’s text', async () => {
     scripts = [failure(500), response({ input_tokens: 5, output_tokens: 1, total_tokens: 6 })]

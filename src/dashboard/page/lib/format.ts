@@ -16,6 +16,7 @@ const hundredths = number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }
 const dollars = inDollars()
 const cents = inDollars({ minimumSignificantDigits: 2, maximumSignificantDigits: 2 })
 const fine = inDollars({ minimumFractionDigits: 6 })
+const price = inDollars({ maximumFractionDigits: 6 })
 const shortDollars = inDollars(COMPACT)
 const wholeDollars = inDollars({ maximumFractionDigits: 0 })
 const riel = inRiel({ maximumFractionDigits: 0 })
@@ -61,6 +62,8 @@ export const usdScale = (microUsd: number): string =>
   microUsd < 10_000e6 ? usd(microUsd) : shortDollars.format(microUsd / 1e6)
 /** What one exchange cost, to the micro-USD: with as many digits in every row, so that they stand below each other. */
 export const usdFine = (microUsd: number): string => fine.format(microUsd / 1e6)
+/** A price in dollars, with the digits it has. */
+export const usdPrice = (value: number): string => price.format(value)
 /** For costs that stand below each other: six digits while all are small, else cents, and what is less is said to be. */
 export const usdColumn = (costs: number[]): ((microUsd: number) => string) => {
   const tiny = (cost: number): boolean => cost !== 0 && Math.abs(cost) < 10_000

@@ -7,6 +7,7 @@ import { count, duration, exact, khr, usdFine } from '../lib/format.ts'
 import { returns, useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
+import { Bill } from '../ui/bill.tsx'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
 import { Badge, Card, Clip, Loaded, Notice, PageHead, Snippet, Stat } from '../ui/parts.tsx'
 
@@ -178,9 +179,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
         <>
           <Attempts attempts={of.attempts} />
           <div class="cols">
-            <Card title="Tokens" flush>
-              <Tokens of={exchange} />
-            </Card>
+            <Bill of={of} />
             <Quota of={quota} />
           </div>
         </>
@@ -215,38 +214,6 @@ const billedBy = ({ tokens, estimated, outcome }: ExplainedExchange['exchange'])
   if (outcome === 'open') return 'counted as they come'
   if (estimated) return 'estimated: the provider gave no final figures'
   return tokens === 0 ? 'nothing was used' : "the provider's figures"
-}
-
-const Tokens = ({ of }: { of: ExplainedExchange['exchange'] }) => {
-  const rows = [
-    ['Input', of.input],
-    ['Read from cache', of.cache_read],
-    ['Written to cache', of.cache_write],
-    ['Output', of.output],
-    ['of which reasoning', of.reasoning],
-  ] as const
-  return (
-    <table>
-      <tbody>
-        {rows.map(([name, value]) => (
-          <tr key={name}>
-            <th scope="row" class={name.startsWith('of') ? 'muted' : ''}>
-              {name}
-            </th>
-            <td class="num">{count(value)}</td>
-          </tr>
-        ))}
-        <tr>
-          <th scope="row">
-            <b>Billed</b>
-          </th>
-          <td class="num">
-            <b>{count(of.tokens)}</b>
-          </td>
-        </tr>
-      </tbody>
-    </table>
-  )
 }
 
 const Attempts = ({ attempts }: { attempts: Attempt[] }) => {

@@ -5,14 +5,12 @@ import { HEALTH } from '../../../admin-api/health.ts'
 import type { Entry, Model, TargetHealth } from '../../../admin-api/schema.ts'
 import { permits } from '../../../keys/key.ts'
 import { call } from '../lib/api.ts'
-import { compact, count } from '../lib/format.ts'
+import { compact, count, usdPrice } from '../lib/format.ts'
 import { useAction, useResource, useWatched } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { ModelDialog } from '../ui/model-dialog.tsx'
 import { Badge, Button, Card, Empty, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
-
-const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 })
 
 export const Models = () => {
   const models = useWatched((signal) => call('models.list', undefined, signal))
@@ -98,9 +96,7 @@ const otherPrices = (
   [
     ...(long === null
       ? []
-      : [
-          `prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`,
-        ]),
+      : [`prompts above ${compact(long.above)} tokens: ${usdPrice(long.input)} in, ${usdPrice(long.output)} out`]),
     ...Object.entries(tiers).map(([tier, times]) => `${tier}\u00a0×\u00a0${count(times)}`),
     ...(
       [
@@ -108,10 +104,10 @@ const otherPrices = (
         ['pictures', of.image],
       ] as const
     ).flatMap(([kind, rates]) =>
-      rates === null ? [] : [`${kind}: ${price.format(rates.input)} in, ${price.format(rates.output)} out`],
+      rates === null ? [] : [`${kind}: ${usdPrice(rates.input)} in, ${usdPrice(rates.output)} out`],
     ),
     ...Object.entries(of.per_image).map(
-      ([kind, usd]) => `a picture${kind === 'default' ? '' : ` ${kind}`} ${price.format(usd)}`,
+      ([kind, usd]) => `a picture${kind === 'default' ? '' : ` ${kind}`} ${usdPrice(usd)}`,
     ),
     ...(of.as_told ? ['costs what its provider says'] : isFree(of) ? ['costs nothing here'] : []),
     ...(of.as_of === day || of.as_of === null ? [] : [`prices of ${of.as_of}`]),
@@ -181,10 +177,10 @@ const Provider = ({
             </td>
             <td class="num opt-2">{compact(model.context_window)}</td>
             <td class="num opt-3">{compact(model.max_output_tokens)}</td>
-            <td class="num">{price.format(model.price.input)}</td>
-            <td class="num">{price.format(model.price.output)}</td>
+            <td class="num">{usdPrice(model.price.input)}</td>
+            <td class="num">{usdPrice(model.price.output)}</td>
             <td class="num wide opt-2">
-              {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
+              {usdPrice(model.price.cache_read)} / {usdPrice(model.price.cache_write)}
             </td>
             <td class="opt-1">
               <Targets model={model} />

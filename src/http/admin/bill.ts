@@ -1,0 +1,51 @@
+// An exchange's cost as a bill: what its row and its provider's own figures tell, by the price that it comes to.
+
+import type * as S from '../../admin-api/schema.ts'
+import type { Gateway } from '../../gateway.ts'
+import { isObject } from '../../ir/json.ts'
+import { inTier, type TokensPer, type Usage } from '../../ir/usage.ts'
+import type { Operation } from '../../ir/wire.ts'
+import { type BillLine, billBy } from '../../ledger/bill.ts'
+import type { ExchangeRow } from '../../store/usage.ts'
+import { CODECS } from '../../wire/index.ts'
+
+/** Null where nothing is charged yet, or no price that is known comes to what was charged. */
+export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExchange['bill'] => {
+  if (row.outcome === null || row.refusal !== null) return null
+  const model = catalogue.resolve(row.trail?.at(-1)?.model ?? row.model ?? '')
+  if (model === undefined) return null
+  const bill = billBy(model.price, usageOf(row, model.tokensPer), {
+    costMicroUsd: row.costMicroUsd,
+    feesMicroUsd: row.feesMicroUsd ?? 0,
+    serverTools: row.serverTools ?? undefined,
+  })
+  if (bill === undefined) return null
+  return {
+    lines: bill.lines.map(lineOf),
+    long_context_above: bill.above ?? null,
+    factors: Object.fromEntries(bill.factors),
+    as_of: model.price.asOf ?? null,
+  }
+}
+
+const lineOf = ({ what, tool, count, usd, microUsd }: BillLine): S.BillLine => ({
+  what,
+  tool: tool ?? null,
+  count: count ?? null,
+  usd: usd ?? null,
+  micro_usd: microUsd,
+})
+
+/** The row's classes are what was billed; what is priced apart within them stands in the provider's figures alone. */
+const usageOf = ({ rawUsage, wire, providerWire, ...row }: ExchangeRow, per: TokensPer): Usage => {
+  const raw: unknown = rawUsage === null ? undefined : JSON.parse(rawUsage)
+  const codec = Object.hasOwn(CODECS, providerWire ?? wire) ? CODECS[(providerWire ?? wire) as Operation] : undefined
+  const told = isObject(raw) ? codec?.readUsage({ usage: raw }, per)?.usage : undefined
+  const usage: Usage = { ...(isObject(raw) && told?.serviceTier === undefined ? inTier(told, raw.service_tier) : told) }
+  for (const name of ['input', 'cacheRead', 'cacheWrite', 'output'] as const) {
+    const count = row[name]
+    if (count === null) delete usage[name]
+    else usage[name] = count
+  }
+  return usage
+}
