@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { countBody } from '../../src/relay/estimate.ts'
+import { loadTokenizer } from '../money/support.ts'
 import { GOOGLE_TOKEN, type Google, startGoogle } from '../support/provider/google.ts'
 import { MESSAGE } from '../support/provider/message.ts'
 import { until } from '../support/until.ts'
@@ -76,8 +77,9 @@ models: { m: { provider: mine } }`,
     const body = { model: 'm', messages: [{ role: 'user', content: text }] }
     const counted = async () =>
       ((await (await post('/v1/messages/count_tokens', body)).json()) as { input_tokens: number }).input_tokens
-    const exact = await countBody(body)
     // A machine that is too busy to begin a thread in time is answered by an estimate.
+    await loadTokenizer()
+    const exact = await countBody(body)
     await until(async () => (await counted()) === exact)
     expect(exact).not.toBe(Math.ceil(text.length / 4))
   })

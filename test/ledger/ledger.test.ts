@@ -9,6 +9,7 @@ import { PATIENCE_MS, PAUSE_MS, TRY_MS } from '../../src/store/patience.ts'
 import { storeError } from '../../src/store/store.ts'
 import type { ExchangeRow } from '../../src/store/usage.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
+import { until } from '../support/until.ts'
 import { ask, bench, PRICE, settlement } from './support.ts'
 
 afterEach(cleanUp)
@@ -735,12 +736,7 @@ describe('after a kill', () => {
       expect(new TextDecoder().decode(value)).toContain('open')
       // Nobody but the process itself writes what waits there.
       const other = open(path)
-      const deadline = Date.now() + 5_000
-      while (
-        (await other.exchanges({ limit: 300 })).filter((row) => !isOpen(row)).length < 200 &&
-        Date.now() < deadline
-      )
-        await turnOver()
+      await until(async () => (await other.exchanges({ limit: 300 })).filter((row) => !isOpen(row)).length >= 200)
     } finally {
       child.kill('SIGKILL')
       await child.exited

@@ -17,6 +17,7 @@ import { openStore } from '../../src/store/sqlite/index.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
 import { silentLog } from '../support/silent-log.ts'
+import { until } from '../support/until.ts'
 
 afterEach(cleanUp)
 
@@ -90,8 +91,7 @@ describe('pruning', () => {
   test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
     const stop = await startPruning(gateway, 1)
-    const until = Date.now() + 5_000
-    while ((await store.exchanges({ limit: 1_000 })).length > 500 && Date.now() < until) await turn()
+    await until(async () => (await store.exchanges({ limit: 1_000 })).length <= 500)
     stop()
     const left = await store.exchanges({ limit: 1_000 })
     expect(left).toHaveLength(500)
@@ -117,8 +117,7 @@ describe('pruning', () => {
     await turn()
     const step = pauses.mock.calls[0]?.[0] as () => void
     const steps = () => pauses.mock.calls.filter(([run]) => run === step).length
-    for (const until = Date.now() + 5_000; steps() < 2 && Date.now() < until; ) await turn()
-    expect(steps()).toBeGreaterThanOrEqual(2)
+    while (steps() < 2) await turn()
     while ((await store.exchanges({ limit: 1_000 })).length > 500) await turn()
     const before = steps()
     await turn(step())
@@ -289,9 +288,7 @@ describe('renewing', () => {
   const USED = 150
   /** Steps may pause on a busy machine. */
   const become = async (keys: Key[], wanted: number[]): Promise<void> => {
-    const until = Date.now() + 5_000
-    while (String(counters(keys)) !== String(wanted) && Date.now() < until) await turn()
-    expect(counters(keys)).toEqual(wanted)
+    await until(() => String(counters(keys)) === String(wanted))
   }
 
   test('sets keys back when their time has come, each by the calendar, with a row in the audit', async () => {
