@@ -1,6 +1,6 @@
 // The store of a server: let go of when the server cannot start, freed of what is past its keeping, its quotas renewed.
 
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +65,18 @@ describe('a server that cannot start', () => {
   })
 })
 
+/** The milliseconds that steps have taken. A busy machine would make them longer, and what is looked for come later. */
+const stepping = { ms: 0 }
+const stepsTakeNoTime = (): void => {
+  let now: ReturnType<typeof spyOn>
+  beforeEach(() => {
+    now = spyOn(performance, 'now').mockImplementation(() => stepping.ms)
+  })
+  afterEach(() => now.mockRestore())
+}
+
 describe('pruning', () => {
+  stepsTakeNoTime()
   /** A store with this many exchanges of ten days ago and as many of today, and what pruning takes of a gateway. */
   const kept = async (each: number) => {
     const time = { at: NOW - 10 * DAY, elapsed: 0 }
@@ -106,7 +117,7 @@ describe('pruning', () => {
     const pauses = spyOn(globalThis, 'setTimeout')
     // Slow enough for several steps.
     const slow = (before: number, rows: number): Promise<number> => {
-      for (const from = performance.now(); performance.now() - from < 1; );
+      stepping.ms += 1
       return store.prune(before, rows)
     }
     const stop = await startPruning({ ...gateway, store: { ...store, prune: slow } } as unknown as Gateway, 1e9)
@@ -251,6 +262,7 @@ describe('pruning', () => {
 })
 
 describe('renewing', () => {
+  stepsTakeNoTime()
   /** A store whose clock is told, with keys that were used, and a gateway around it. */
   const used = async (renews: Renewal[], now = NOW) => {
     const time = { now, elapsed: 0 }
@@ -286,7 +298,6 @@ describe('renewing', () => {
   }
   const counters = (keys: Key[]) => keys.map((key) => key.tokensUsed)
   const USED = 150
-  /** Steps may pause on a busy machine. */
   const become = async (keys: Key[], wanted: number[]): Promise<void> => {
     await until(() => String(counters(keys)) === String(wanted))
   }
@@ -426,14 +437,21 @@ describe('renewing', () => {
     const renewed: string[] = []
     const slow = spyOn(store.keys, 'renew').mockImplementation((id) => {
       renewed.push(id)
-      for (const from = performance.now(); performance.now() - from < 4; );
+      stepping.ms += 4
       return renew(id)
     })
+    const pauses = spyOn(globalThis, 'setTimeout')
+    const ends: (() => void)[] = []
+    pauses.mockImplementation(((run: () => void) => ({
+      unref: () => void ends.push(run),
+    })) as unknown as typeof setTimeout)
     await look()
+    pauses.mockRestore()
     expect(renewed).toHaveLength(1)
     const other = keys.find(({ id }) => id !== renewed[0]) as Key
     await store.keys.revoke(other.id, ACTOR)
     await look()
+    for (const end of ends) end()
     await become(
       keys,
       keys.map((key) => (key === other ? USED : 0)),

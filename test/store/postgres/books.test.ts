@@ -512,7 +512,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
     test('in silence: the request is refused after a while, and what it was granted is given back', async () => {
       const ledger = await newLedger()
       const id = await addKey(ledger.admin)
-      const { proxy, node } = await behindProxy(ledger, { reserveMs: 300, sayMs: 500 })
+      const { proxy, node } = await behindProxy(ledger, { reserveMs: 2_000, sayMs: 500 })
       proxy.isMute = true
       const reserving = codeOf(reserve(node, id))
       await until(async () => (await count(ledger, 'reservations')) === 1)

@@ -41,6 +41,11 @@ const errorOf = async (promise: Promise<unknown>): Promise<PostgresError> => {
   throw new Error('it did not fail')
 }
 const troubleOf = async (promise: Promise<unknown>) => (await errorOf(promise)).trouble
+/** Of what is asked with a short deadline, so that it is tried once: again where a busy machine has not answered by then. */
+const heardOf = async (ask: () => Promise<unknown>): Promise<PostgresError> => {
+  const error = await errorOf(ask())
+  return error.trouble === 'unknown' ? heardOf(ask) : error
+}
 
 describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
   describe('values', () => {
@@ -156,9 +161,8 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     })
 
     test('nobody is there', async () => {
-      const error = await errorOf(
-        clientOf('postgres://nobody@127.0.0.1:1/none').query('select 1', [], { deadlineMs: 200 }),
-      )
+      const client = clientOf('postgres://nobody@127.0.0.1:1/none')
+      const error = await heardOf(() => client.query('select 1', [], { deadlineMs: 200 }))
       expect(error.trouble).toBe('not-done')
       expect(isBusy(error)).toBe(true)
       expect(error.message).toContain('cannot be reached')
@@ -210,7 +214,8 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       ends.push(() => admin.query(`drop role ${role}`))
       const at = new URL(url)
       at.username = role
-      const error = await errorOf(clientOf(at.href).query('select 1', [], { deadlineMs: 400 }))
+      const client = clientOf(at.href)
+      const error = await heardOf(() => client.query('select 1', [], { deadlineMs: 400 }))
       expect(error.message).toMatch(/too many connections for role .*: raise that limit there, or give each node/)
       expect(isBusy(error)).toBe(true)
     })
@@ -220,9 +225,9 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       await client.query('create table t (a int8)')
       let tries = 0
       await client.begin(async (tx) => {
-        await tx.query(`set local idle_in_transaction_session_timeout = 20`)
+        if (tries++ === 0) await tx.query(`set local idle_in_transaction_session_timeout = 20`)
         await tx.query('insert into t values (1)')
-        if (tries++ > 0) return
+        if (tries > 1) return
         const gone = `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
           and state = 'idle in transaction'`
         while ((await client.query(gone)).length > 0);
@@ -271,14 +276,15 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
     test('a server that takes no writes says so, and reads go on', async () => {
       const client = await newClient()
       await client.query('create table t (a int8)')
-      const write = client.begin(
-        async (tx) => {
-          await tx.query('set transaction read only')
-          await tx.query('insert into t values (1)')
-        },
-        { deadlineMs: 240 },
-      )
-      expect((await errorOf(write)).trouble).toBe('read-only')
+      const write = () =>
+        client.begin(
+          async (tx) => {
+            await tx.query('set transaction read only')
+            await tx.query('insert into t values (1)')
+          },
+          { deadlineMs: 240 },
+        )
+      expect((await heardOf(write)).trouble).toBe('read-only')
       expect(await client.query('select a from t')).toEqual([])
     })
 
@@ -317,12 +323,12 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
       ends.push(async () => proxy.close())
       const near = new URL(url)
       near.port = `${proxy.port}`
-      const client = clientOf(near.href, { max: 2, connectMs: 1_000 })
+      const client = clientOf(near.href, { max: 2 })
       expect(await client.query('select 1 as a')).toEqual([{ a: 1 }])
       proxy.isDeaf = proxy.isMute = true
       expect(await troubleOf(client.query('select 1', [], { deadlineMs: 50 }))).toBe('unknown')
       proxy.isDeaf = proxy.isMute = false
-      expect(await client.query('select 2 as a', [], { deadlineMs: 5_000, isRepeatable: true })).toEqual([{ a: 2 }])
+      expect(await client.query('select 2 as a', [], { deadlineMs: 60_000, isRepeatable: true })).toEqual([{ a: 2 }])
     })
   })
 
@@ -499,7 +505,8 @@ describe.skipIf(postgresMissing !== undefined)('a client of PostgreSQL', () => {
 
   test('encryption that the server does not have is told', async () => {
     const { url } = await newDatabase()
-    const error = await errorOf(clientOf(`${url}?sslmode=require`).query('select 1', [], { deadlineMs: 400 }))
+    const client = clientOf(`${url}?sslmode=require`)
+    const error = await heardOf(() => client.query('select 1', [], { deadlineMs: 400 }))
     expect(error.message).toContain('has no TLS')
   })
 })
