@@ -54,6 +54,7 @@ export const accountsAdd = command({
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
+  words: { preset: PRESETS.map(({ name }) => name) },
   examples: [
     'sluice accounts add anthropic',
     'sluice accounts add openai --name spare --weight 0.5 < key.txt',

@@ -10,6 +10,8 @@ export type Command = {
   args: ArgsDef
   /** Lines that show it at work, for its help. */
   examples: string[]
+  /** The words that an argument or a flag takes, where they are known: for completions. */
+  words: Readonly<Record<string, readonly string[]>>
   /** Commands under its name, beside itself: `models fetch`. */
   below?: Command[]
   /** Runs it on the words after its name; throws a UsageError for those it does not take. The exit code. */
@@ -32,6 +34,7 @@ type CommandOptions<A extends ArgsDef> = {
   summary: string
   args: A
   examples?: string[]
+  words?: { [name in keyof A & string]?: readonly string[] }
   below?: Command[]
   /** The flag that somebody means who gives an argument more than it takes. */
   meant?: keyof A & string
@@ -43,6 +46,7 @@ export const command = <const A extends ArgsDef>({
   summary,
   args,
   examples = [],
+  words: known = {},
   below,
   meant,
   run,
@@ -57,6 +61,7 @@ export const command = <const A extends ArgsDef>({
     summary,
     args,
     examples,
+    words: known as Command['words'],
     ...(below === undefined ? {} : { below }),
     run: async (words, io) => {
       const { result } = await runCommand(definition, { rawArgs: strictWords(words, args, meant), data: io })

@@ -2,51 +2,57 @@
 // commands as the help.
 
 import { RootCommand } from '@bomb.sh/tab'
-import type { ArgDef } from 'citty'
 import { type Command, commandsIn, type Group } from './command.ts'
 import { EXIT, type Io, usageError } from './io.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
+
+/** What tells the shells' scripts to complete the names of files, and to complete none. */
+const [FILES, NO_FILES] = [':0', ':4']
 
 /** `entries`: the tree, asked for when it is whole. */
 export const complete = (entries: () => (Command | Group)[]): Command => ({
   name: 'complete',
   summary: `Print completions for a shell: ${SHELLS.join(', ')}`,
   args: { shell: { type: 'positional', description: `One of ${SHELLS.join(', ')}` } },
+  words: { shell: SHELLS },
   examples: ['source <(sluice complete bash)', 'sluice complete fish > ~/.config/fish/completions/sluice.fish'],
   run: async ([first, ...words], io) => {
     if (first === '--') return answer(entries(), words, io)
     if (first === undefined || words.length > 0 || !SHELLS.includes(first)) {
       throw usageError(`Name the shell to complete in: ${SHELLS.join(', ')}.`)
     }
-    for (const line of said(() => new RootCommand().setup('sluice', 'sluice', first))) io.out(line)
+    if (first === 'bash') io.out(BASH)
+    else for (const line of said(() => new RootCommand().setup('sluice', 'sluice', first))) io.out(line)
     return EXIT.ok
   },
 })
 
-/** What tells the shells' scripts to complete the names of files, and to complete none. */
-const [FILES, NO_FILES] = [':0', ':4']
+type Named = Pick<Command, 'summary' | 'args' | 'words'>
 
 const answer = (entries: (Command | Group)[], words: string[], io: Io): number => {
   const root = new RootCommand()
   const last = words.at(-2) ?? ''
   let files = false
   // Groups too, so that their names are completed.
-  const named = entries.flatMap((entry) => [
-    ...('commands' in entry ? [{ path: entry.name, command: { summary: entry.summary, args: {} } }] : []),
+  const named = entries.flatMap((entry): { path: string; command: Named }[] => [
+    ...('commands' in entry ? [{ path: entry.name, command: { summary: entry.summary, args: {}, words: {} } }] : []),
     ...commandsIn([entry]),
   ])
   for (const {
     path,
-    command: { summary, args },
+    command: { summary, args, words: known },
   } of named) {
     const command = root.command(path, summary)
     for (const [name, arg] of Object.entries(args)) {
       const description = arg.description ?? ''
-      if (name === 'shell') command.argument(name, (found) => SHELLS.forEach((shell) => void found(shell, '')))
-      else if (arg.type === 'positional') command.argument(name)
+      const values = known[name] ?? (arg.type === 'enum' ? arg.options : undefined) ?? []
+      const tell = (found: (value: string, description: string) => void): void => {
+        for (const value of values) found(value, '')
+      }
+      if (arg.type === 'positional') values.length === 0 ? command.argument(name) : command.argument(name, tell)
       else if (arg.type === 'boolean') command.option(name, description)
-      else command.option(name, description, (found) => valuesOf(arg).forEach((value) => void found(value, '')))
+      else command.option(name, description, tell)
       files ||= last === `--${name}` && (arg.valueHint === 'FILE' || arg.valueHint === 'DIR')
     }
     files ||= 'file' in args && path === words.slice(0, -1).join(' ')
@@ -55,7 +61,31 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
   return EXIT.ok
 }
 
-const valuesOf = (arg: ArgDef): readonly string[] => (arg.type === 'enum' ? (arg.options ?? []) : [])
+/**
+ * The library's own needs what bash-completion brings, which many systems do not have, says no when it is sourced again, and runs
+ * what stands in the line. The last line of an answer is `FILES` or `NO_FILES`; shells before version 4 have no `compopt`.
+ */
+const BASH = `# bash completion for sluice
+
+__sluice_complete() {
+    local cur prev words cword out
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref -n "=:" cur prev words cword
+    else
+        words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD cur=\${COMP_WORDS[COMP_CWORD]}
+    fi
+    out=$(sluice complete -- "\${words[@]:1:cword}" 2>/dev/null) || return
+    if [[ \${out##*$'\\n'} == ${FILES} ]]; then
+        compopt -o default 2>/dev/null
+    fi
+    local IFS=$'\\n' line names=()
+    while read -r line; do
+        [[ $line == :* ]] || names+=("\${line%%$'\\t'*}")
+    done <<< "$out"
+    COMPREPLY=($(compgen -W "\${names[*]}" -- "$cur"))
+}
+
+complete -F __sluice_complete sluice`
 
 /** What the library says, which writes to the console. */
 const said = (speak: () => void): string[] => {

@@ -39,6 +39,7 @@ export const connect = command({
     untried: { type: 'boolean', description: 'Do without the one small request that tries the model out' },
     ...DATA_FLAGS,
   },
+  words: { client: CLIENTS.map(({ name }) => name) },
   examples: [
     'sluice connect claude-code',
     'sluice connect codex --server https://gateway.example --model vendorB-5.5',

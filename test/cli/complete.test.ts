@@ -28,6 +28,10 @@ test.each<[string[], string[], boolean]>([
   [['backup', ''], [], true],
   [['serve', '--data', 'x'], [], true],
   [['keys', 'create', '--label', ''], [], false],
+  [['keys', 'create', '--renews', ''], ['day', 'week', 'month', 'never'], false],
+  [['connect', 'co'], ['codex', 'continue', 'copilot-cli'], false],
+  [['config', 'init', '--preset', 'an'], ['anthropic'], false],
+  [['config', 'set', 'a'], ['aliases'], false],
   [['complete', ''], ['bash', 'zsh', 'fish', 'powershell'], false],
   [['nonsense', ''], [], false],
 ])('after %j: %j, files %p', async (words, names, files) => {
@@ -51,18 +55,23 @@ test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('complete %j names the shells t
   expect([code, err]).toEqual([2, 'Name the shell to complete in: bash, zsh, fish, powershell.'])
 })
 
-test.skipIf(Bun.which('bash') === null)('bash takes the script, and shows what may follow', async () => {
+test.skipIf(Bun.which('bash') === null).each([
+  ['with bash-completion', '_get_comp_words_by_ref() { cur=re; prev=keys; words=(sluice keys re); cword=2; }'],
+  ['without it', 'COMP_WORDS=(sluice keys re) COMP_CWORD=2'],
+])('bash takes the script, twice and %s, and shows what may follow', async (_, begin) => {
   const { out } = await terminal.type('complete', 'bash')
   const answer = (await terminal.type('complete', '--', 'keys', 're')).out
-  const script = [
-    // What bash-completion brings, and the program.
-    '_get_comp_words_by_ref() { cur=re; prev=keys; words=(sluice keys re); cword=2; }',
-    'compopt() { :; }',
-    'sluice() { echo "$ANSWER"; }',
-    out,
-    '__sluice_complete; declare -p COMPREPLY',
-  ].join('\n')
+  const asked = 'sluice() { [[ "$*" == "complete -- keys re" ]] && echo "$ANSWER"; }'
+  const script = [begin, asked, out, out, '__sluice_complete; declare -p COMPREPLY'].join('\n')
   const shell = Bun.spawn(['bash', '-c', script], { env: { ANSWER: answer }, stdout: 'pipe', stderr: 'pipe' })
   expect(await new Response(shell.stdout).text()).toBe('declare -a COMPREPLY=([0]="revoke")\n')
+  expect(await new Response(shell.stderr).text()).toBe('')
+})
+
+test.skipIf(Bun.which('bash') === null)('bash runs nothing of what stands in the line', async () => {
+  const { out } = await terminal.type('complete', 'bash')
+  const words = `COMP_WORDS=(sluice keys '$(echo ran >&2)' '') COMP_CWORD=3`
+  const script = ['sluice() { echo :4; }', out, words, '__sluice_complete'].join('\n')
+  const shell = Bun.spawn(['bash', '-c', script], { stdout: 'pipe', stderr: 'pipe' })
   expect(await new Response(shell.stderr).text()).toBe('')
 })

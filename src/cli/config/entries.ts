@@ -27,6 +27,7 @@ export const configSet = command({
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
+  words: { section: SECTIONS },
   examples: [
     "sluice config set models vendorA-opus-4-8 '{ price: { input: 5, output: 25 } }'",
     'sluice config set aliases fast vendorB-5.4-mini',
@@ -55,6 +56,7 @@ export const configUnset = command({
   name: 'unset',
   summary: 'Remove what was set beside the file',
   args: { ...ARGS, ...BACKEND_FLAGS, ...JSON_FLAG },
+  words: { section: SECTIONS },
   run: async (args, io) => {
     const section = sectionOf(args.section)
     const { name } = args

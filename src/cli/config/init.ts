@@ -26,6 +26,7 @@ export const configInit = command({
     force: { type: 'boolean', description: 'Overwrite an existing file' },
     ...JSON_FLAG,
   },
+  words: { preset: PRESET_NAMES },
   examples: ['sluice config init --preset anthropic,openai'],
   run: (args, io) => {
     const path = resolve(io.cwd, args.file)

@@ -7,7 +7,16 @@ import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { openBackend } from '../open-backend.ts'
 import { readCount, readExpiry, readLabel, readRenewal } from '../read.ts'
-import { CAPTURE_FLAG, IPS_FLAG, LIMIT_FLAGS, RENEWS, readLimits, readUse, SERVER_TOOLS_FLAG } from './limit-flags.ts'
+import {
+  CAPTURE_FLAG,
+  IPS_FLAG,
+  LIMIT_FLAGS,
+  RENEWS,
+  readLimits,
+  readUse,
+  SERVER_TOOLS_FLAG,
+  USE_WORDS,
+} from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -40,6 +49,7 @@ export const keysCreate = command({
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
+  words: USE_WORDS,
   examples: [
     'sluice keys create --label alice --tokens 5M --expires 90d',
     'sluice keys create --label bob --tokens 20M --renews month',

@@ -1,6 +1,7 @@
 // The flags of what a key is limited to, the same where a key is made and changed.
 
-import type { Captured } from '../../keys/key.ts'
+import { CAPTURES, type Captured } from '../../keys/key.ts'
+import { RENEWALS } from '../../keys/renewal.ts'
 import type { ServerTools } from '../../keys/server-tools.ts'
 import { readCapture, readCount, readNames, readNetworks, readServerTools } from '../read.ts'
 
@@ -53,6 +54,9 @@ export const CAPTURE_CHANGE_FLAG = captureFlag('')
 
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month, or never'
+
+/** What its flags and those of its use take. */
+export const USE_WORDS = { renews: [...RENEWALS, 'never'], capture: [...CAPTURES, 'none'] }
 
 type Name = keyof typeof LIMIT_FLAGS
 

@@ -15,6 +15,7 @@ import {
   readLimitChanges,
   readUse,
   SERVER_TOOLS_FLAG,
+  USE_WORDS,
 } from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
@@ -47,6 +48,7 @@ export const keysUpdate = command({
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
+  words: USE_WORDS,
   examples: ['sluice keys update key_8Fq… --add-tokens 1000000', 'sluice keys update key_8Fq… --expires 30d --rpm 120'],
   run: async (args, io) => {
     const { label, tokens, renews, expires } = args
