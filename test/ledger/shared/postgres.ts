@@ -132,6 +132,8 @@ export type NodeOptions = {
   name?: string
   /** Another way to the database than by itself. */
   url?: string
+  /** What stands before its client. */
+  over?: (client: Client) => Client
   timing?: Partial<Timing>
   defaults?: RateLimits
   timers?: Timers
@@ -155,7 +157,8 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
     nodes,
     async node(options: NodeOptions = {}): Promise<PgNode> {
       const name = options.name ?? `node-${made++}`
-      const client = createClient(options.url ?? database.url, { max: 6 })
+      const direct = createClient(options.url ?? database.url, { max: 6 })
+      const client = options.over?.(direct) ?? direct
       const cache = createCache(client)
       await cache.read()
       const { defaults = NO_LIMITS, clock = Date.now } = options

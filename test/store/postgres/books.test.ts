@@ -524,25 +524,6 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await count(ledger, 'reservations')).toBe(0)
       proxy.close()
     })
-
-    test('what a node was granted and nobody knows of is given back by the net', async () => {
-      const ledger = await newLedger()
-      const id = await addKey(ledger.admin)
-      const node = await ledger.node(STILL)
-      const known = await reserve(node, id, { inputEstimate: 10, outputCap: 10 })
-      const ended = await reserve(node, id, { inputEstimate: 10, outputCap: 10 })
-      await node.ledger.settle(ended, settlement({ usage: { input: 3, output: 4 } })).written
-      await ledger.admin.query(
-        `INSERT INTO reservations (id, key_id, model, wire, stream, started_at, input_estimate, reserved, held, node)
-         VALUES ('req_x', $1, 'm', 'messages', true, 1, 10, 50, 50, $2), ($3, $1, 'm', 'messages', true, 1, 10, 50, 50, $2)`,
-        [id, node.name, ended.exchangeId],
-      )
-      await ledger.admin.query('UPDATE keys SET tokens_held = tokens_held + 100 WHERE id = $1', [id])
-      // One of them had ended before: an attempt to reserve it came too late.
-      expect(await node.books.net(1_000)).toBe(2)
-      expect(await keyRow(ledger, id)).toMatchObject({ tokens_held: known.reserved, tokens_used: 7 })
-      expect(await invariantsBroken(ledger.admin)).toEqual([])
-    })
   })
 
   describe('rows that the database refuses', () => {

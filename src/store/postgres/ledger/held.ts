@@ -14,6 +14,8 @@ export type Holding = {
   asking: Set<string>
   /** Asked for, without a word of whether they were granted. */
   doubtful: Recent<string, Held>
+  /** Ids that were asked for by an attempt of which nothing was heard, whatever came of a later one: it may still be granted. */
+  unheard: Recent<string, true>
   /** Requests that are in. */
   entered: Set<string>
 }
@@ -24,5 +26,6 @@ export const createHolding = (): Holding => ({
   running: new Map(),
   asking: new Set(),
   doubtful: createRecent(MOST_DOUBTFUL),
+  unheard: createRecent(MOST_DOUBTFUL),
   entered: new Set(),
 })

@@ -14,9 +14,12 @@ import { leftOpenOf, type ReservationRow } from './rows.ts'
 /** Of what a node has left, at once. */
 const SWEPT = 500
 
+const STILL_THERE = 'SELECT id FROM reservations WHERE node = $1 AND id = ANY ($2::text[])'
+
 type Parts = { holding: Holding; ending: ReturnType<typeof createEnding>; lease: Pick<Lease, 'beat'> }
 
-export const createLeft = (terms: Terms, { holding: { running, asking, entered }, ending, lease }: Parts) => {
+export const createLeft = (terms: Terms, { holding, ending, lease }: Parts) => {
+  const { running, asking, unheard, entered } = holding
   const { client, node, clock, prices, timing, takeOver, onSettled } = terms
   const { write, leave, lately } = ending
   /** What is being taken over is this node's, and known to nobody for a moment. */
@@ -42,8 +45,7 @@ export const createLeft = (terms: Terms, { holding: { running, asking, entered }
     if (written.has(id)) onSettled({ open, settlement, costMicroUsd: end.costMicroUsd })
   }
 
-  const sweep = async (): Promise<number> => {
-    const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
+  const settleSwept = async (rows: readonly ReservationRow[]): Promise<void> => {
     for (const row of rows) {
       const { usage, serverTools, ...open } = leftOpenOf(row)
       swept.set(open.exchangeId, { open, soFar: { usage, serverTools }, per: undefined, prices: prices() })
@@ -55,7 +57,21 @@ export const createLeft = (terms: Terms, { holding: { running, asking, entered }
     // Nobody else sees those of which it could not be decided: they are taken up with the next.
     const failed = (await Promise.allSettled(settling)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  const sweep = async (): Promise<number> => {
+    const rows = await client.query<ReservationRow>('SELECT * FROM sluice_sweep($1, $2)', [node, SWEPT])
+    await settleSwept(rows)
     return rows.length
+  }
+
+  /** What the database has given to this node without its hearing of it, or what of that could not be written. */
+  const givenOf = async (rows: readonly ReservationRow[]): Promise<ReservationRow[]> => {
+    const strange = rows.filter(({ id }) => unheard.get(id) === undefined)
+    if (strange.length === 0) return []
+    // What this node had ended while it was looked for is there no more.
+    const still = await client.query<{ id: string }>(STILL_THERE, [node, strange.map(({ id }) => id)])
+    return strange.filter(({ id }) => still.some((row) => row.id === id))
   }
 
   const net = async (olderThanMs: number): Promise<number> => {
@@ -66,15 +82,18 @@ export const createLeft = (terms: Terms, { holding: { running, asking, entered }
       node,
       clock() - olderThanMs,
     ])
-    const unheard = rows.filter(({ id }) => !running.has(id) && !asking.has(id))
-    const ended = unheard.map((row): Ended => {
-      const { usage, ...open } = leftOpenOf(row)
-      const settlement: Settlement = {
-        ...{ outcome: 'failed', usage, estimated: false, status: 503, errorCode: 'service_unavailable' },
-        ...{ attempts: 0, totalMs: 0 },
-      }
-      return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
-    })
+    const unknown = rows.filter(({ id }) => !running.has(id) && !asking.has(id) && !swept.has(id))
+    const given = await givenOf(unknown)
+    const ended = unknown
+      .filter((row) => !given.includes(row))
+      .map((row): Ended => {
+        const { usage, ...open } = leftOpenOf(row)
+        const settlement: Settlement = {
+          ...{ outcome: 'failed', usage, estimated: false, status: 503, errorCode: 'service_unavailable' },
+          ...{ attempts: 0, totalMs: 0 },
+        }
+        return { id: row.id, held: undefined, end: endOf(open, settlement, prices(), clock()) }
+      })
     // Who came in with it, or too late for whoever had asked, leaves.
     const inside = await client.query<{ id: string; key_id: string }>(
       'SELECT id, key_id FROM entered WHERE node = $1 AND second < $2',
@@ -85,6 +104,7 @@ export const createLeft = (terms: Terms, { holding: { running, asking, entered }
     const keyIds = new Set(strangers.map(({ key_id: keyId }) => keyId))
     if (ended.length > 0) await write(ended, { leaving: { left: [], refunded, keyIds } })
     else if (refunded.length > 0) await leave({ left: [], refunded, keyIds })
+    if (given.length > 0) await settleSwept(given)
     return ended.length
   }
 

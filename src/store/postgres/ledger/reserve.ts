@@ -44,7 +44,7 @@ const PAUSE_MS = 50
 export const createReserving = (terms: Terms, parts: { holding: Holding; lease: Lease; standing: Standing }) => {
   const { client, node, keys, budgets, clock, prices, defaults, timing, onFailure, onRefused } = terms
   const { lease, standing } = parts
-  const { running, asking, doubtful, entered } = parts.holding
+  const { running, asking, doubtful, unheard, entered } = parts.holding
   const tagOf = createNodeTags(terms)
   /** Of the last turn most was waiting for others. */
   let isCrowded = false
@@ -128,7 +128,11 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
         const trouble = troubleOf(cause)
         if (trouble === 'refused' && along !== undefined) continue
         if (trouble === 'refused') return apart(wishes, until, cause)
-        if (trouble === 'unknown') for (const wish of wishes) wish.unknown = true
+        if (trouble === 'unknown')
+          for (const wish of wishes) {
+            wish.unknown = true
+            unheard.set(wish.id, true)
+          }
         if (trouble === undefined || trouble === 'wrong') throw cause
         onFailure(cause)
         if (trouble !== 'unknown') return wishes.map(() => undefined)
