@@ -1,8 +1,8 @@
 // What a failure most often means and what to do about it: the one source of the manual's tables and of what the page of a
 // failed exchange begins with. In the order they are looked at; `seen` is how the manual names it.
 
-/** What a provider, or the way to it, said to an attempt. */
-type SeenOfAttempt = { status: number | null; providerCode: string | null; code: string | null }
+/** What a provider, or the way to it, said to an attempt. `begun`: an answer had begun, of which the client has a part. */
+type SeenOfAttempt = { status: number | null; providerCode: string | null; code: string | null; begun: boolean }
 
 type Meaning = { seen: string; why: string; todo: string }
 type AttemptMeaning = Meaning & { is(seen: SeenOfAttempt): boolean }
@@ -124,6 +124,18 @@ export const ATTEMPT_FAILURES: readonly AttemptMeaning[] = [
     is: coded(/^(?:ECONNRESET|EPROTO|ConnectionClosed|EPIPE)$/),
   },
   {
+    seen: '`code` `upstream_error` amid an answer',
+    why: 'The provider broke its answer off, or the connection to it did.',
+    todo: "Ask again; if it lasts, look at the provider's status page, and at proxies between that end long connections.",
+    is: (seen) => seen.begun && answeredWith('upstream_error')(seen),
+  },
+  {
+    seen: '`code` `service_unavailable` amid an answer',
+    why: 'The provider became overloaded while it answered.',
+    todo: "Ask again; if it lasts, look at the provider's status page.",
+    is: (seen) => seen.begun && answeredWith('service_unavailable')(seen),
+  },
+  {
     seen: '`code` `gateway_timeout`',
     why: 'The provider did not answer in time, or fell silent amid its answer.',
     todo: 'Ask again; for models that think long raise `timeouts` of the provider.',
@@ -143,7 +155,7 @@ export const ATTEMPT_FAILURES: readonly AttemptMeaning[] = [
   },
   {
     seen: '`code` `upstream_error` and nothing else',
-    why: 'The provider answered 200 with something else than an answer (a sign-in page, a firewall’s page, a website at the base URL), or broke off.',
+    why: 'The provider answered 200 with something else than an answer: a sign-in page, a firewall’s page, a website at the base URL.',
     todo: 'Open the base URL from this machine; Test on the Accounts page shows whether it answers.',
     is: () => true,
   },

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { ATTEMPT_FAILURES, meaningOf } from '../../src/observe/failures.ts'
 
-const NOTHING = { status: null, providerCode: null, code: null }
+const NOTHING = { status: null, providerCode: null, code: null, begun: false }
 const seenOf = (said: Partial<typeof NOTHING> | object): string => meaningOf({ ...NOTHING, ...said }).seen
 
 test.each([
@@ -28,6 +28,9 @@ test.each([
   [{ providerCode: 'ERR_PROXY_TUNNEL' }, 'ERR_PROXY_TUNNEL'],
   [{ providerCode: 'ConnectionClosed' }, 'ECONNRESET'],
   [{ code: 'gateway_timeout' }, 'gateway_timeout'],
+  [{ code: 'upstream_error', begun: true }, 'amid an answer'],
+  [{ code: 'service_unavailable', begun: true }, 'amid an answer'],
+  [{ code: 'gateway_timeout', begun: true }, 'gateway_timeout'],
 ])('%j is told as %s', (said, words) => expect(seenOf(said)).toContain(words))
 
 test('what nothing is known of has the last meaning, and so has a status that says no failure', () => {
@@ -40,7 +43,10 @@ test('what nothing is known of has the last meaning, and so has a status that sa
 test('every meaning but the last is that of something', () => {
   const statuses = Array.from({ length: 600 }, (_, status) => ({ status }))
   const words = ATTEMPT_FAILURES.flatMap(({ seen }) => Array.from(seen.matchAll(/`([A-Za-z_]+)`/g), ([, word]) => word))
-  const said = [...statuses, ...words.flatMap((word) => [{ providerCode: word }, { code: word }])]
+  const said = [
+    ...statuses,
+    ...words.flatMap((word) => [{ providerCode: word }, { code: word }, { code: word, begun: true }]),
+  ]
   const told = new Set(said.map(seenOf))
   expect(ATTEMPT_FAILURES.filter(({ seen }) => !told.has(seen)).map(({ seen }) => seen)).toEqual([])
 })

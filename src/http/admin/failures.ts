@@ -11,13 +11,16 @@ type Failure = NonNullable<S.ExplainedExchange['failure']>
 export const failureOf = (row: ExchangeRow, attempts: readonly S.Attempt[], isMember: boolean): Failure | null => {
   if (row.outcome !== 'failed' && row.outcome !== 'refused') return null
   if (row.refusal !== null) return ofRefusal(row, row.refusal)
-  const last = attempts.findLast((attempt) => attempt.result === 'failed')
+  const begun = hasBegun(row)
+  // Where an answer had begun, those before it that failed are not why it ended.
+  const last = begun ? attempts.at(-1) : attempts.findLast((attempt) => attempt.result === 'failed')
   const { why, todo } = meaningOf({
     status: last?.provider_status ?? null,
     providerCode: last?.provider_code ?? null,
     code: last?.error_code ?? row.errorCode,
+    begun,
   })
-  const happened = `${saidBy(last, isMember)}, and the client got ${gotOf(row)}.`
+  const happened = `${begun ? brokenOff(row, isMember) : saidBy(last, isMember)}, and the client got ${gotOf(row)}.`
   const isTheirs = row.status !== null && row.status >= 400 && row.status < 500
   if (!isMember) return { happened, why: plain(why), todo: plain(todo) }
   return isTheirs
@@ -38,9 +41,17 @@ const ofRefusal = (row: ExchangeRow, { failed, told }: NonNullable<ExchangeRow['
   }
 }
 
-const gotOf = ({ status, errorCode, outcome }: ExchangeRow): string => {
-  if (outcome === 'failed' && status === 200) return `a part of the answer and then ${errorCode ?? 'an error'}`
+const hasBegun = ({ outcome, status }: ExchangeRow): boolean => outcome === 'failed' && status === 200
+
+const gotOf = (row: ExchangeRow): string => {
+  const { status, errorCode } = row
+  if (hasBegun(row)) return `a part of the answer and then ${errorCode ?? 'an error'}`
   return [status, errorCode].filter((word) => word !== null).join(' ') || 'no answer'
+}
+
+const brokenOff = ({ provider, account }: ExchangeRow, isMember: boolean): string => {
+  const who = [provider, account].filter((word) => word !== null).join(' / ')
+  return isMember || who === '' ? 'The answer broke off' : `The answer of ${who} broke off`
 }
 
 const saidBy = (last: S.Attempt | undefined, isMember: boolean): string => {

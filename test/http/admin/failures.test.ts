@@ -63,9 +63,28 @@ describe('who runs the gateway is told of the account', () => {
   })
 })
 
-test('an answer that broke off is told as that', () => {
-  const { happened } = failureOf(rowOf({ status: 200 }), [attemptOf({})], false) ?? { happened: '' }
-  expect(happened).toContain('the client got a part of the answer and then upstream_error.')
+describe('an answer that broke off is told as that', () => {
+  const row = (more: Partial<ExchangeRow> = {}) =>
+    rowOf({ status: 200, provider: 'vendor_a', account: 'main', ...more })
+  const answered = attemptOf({ result: 'answered', error_code: null })
+  test.each([
+    ['upstream_error', [answered], 'broke its answer off'],
+    ['upstream_error', [attemptOf({ provider_status: 500 }), answered], 'broke its answer off'],
+    ['service_unavailable', [answered], 'became overloaded while it answered'],
+    ['upstream_error', [attemptOf({ provider_code: 'insufficient_quota' })], 'or its money'],
+  ] as const)('with %s', (errorCode, attempts, why) => {
+    const told = failureOf(row({ errorCode }), attempts, false)
+    expect(told?.happened).toBe(
+      `The answer of vendor_a / main broke off, and the client got a part of the answer and then ${errorCode}.`,
+    )
+    expect(told?.why).toContain(why)
+  })
+  test('and a member reads of no account', () => {
+    expect(failureOf(row(), [answered], true)?.happened).toStartWith('The answer broke off, and')
+  })
+})
+
+test('of one without a status the client got no answer', () => {
   expect(failureOf(rowOf({ status: null, errorCode: null }), [], false)?.happened).toContain(
     'the client got no answer.',
   )
