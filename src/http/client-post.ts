@@ -12,6 +12,7 @@ import { type Known, onceKnown } from '../lib/known.ts'
 import { free } from '../lib/memory.ts'
 import { isMultipart } from '../lib/multipart.ts'
 import { SPARE } from '../observe/descriptors.ts'
+import { limitFor } from '../observe/memory.ts'
 import { requireSight } from '../relay/adapt/sight.ts'
 import { type ClientBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
@@ -178,20 +179,22 @@ const counted = ({ arriving }: Gateway, post: Post): Post => {
   return post
 }
 
-const arrived = ({ arriving }: Gateway, { key, counted }: Post): void => arriving.remove(key.id, counted)
+const arrived = ({ arriving }: Gateway, { key, counted, held }: Post): void => arriving.remove(key.id, counted, held)
 
 /** A body that did not say how long it is counts as it comes, in steps of this size. */
 const STEP_BYTES = 64 * 1024
 
 /** Throws `service_unavailable` where there is no room for what is held of the body now. */
 const hold = (gateway: Gateway, post: Post, held: number): void => {
+  const { arriving, memory, open, config } = gateway
+  arriving.hold(held - post.held)
   post.held = held
   const more = held - post.counted
   if (more < STEP_BYTES) return
-  const { arriving, memory, open, config } = gateway
   const others = open.size + arriving.count - 1
   const { key, counted } = post
-  if (config.maxMemoryBytes > 0 && memory.past(config.maxMemoryBytes, others, arriving.with(key.id, held, counted)))
+  const limit = limitFor(held, config.maxMemoryBytes)
+  if (limit > 0 && memory.past(limit, others, arriving.with(key.id, held, counted)))
     throw unavailable('is busy', { cause: 'max_memory' })
   arriving.grow(key.id, more)
   post.counted = held
@@ -218,8 +221,8 @@ const limitReached = (gateway: Gateway, { id }: Key, announced: number): string 
   const inside = gateway.open.size + gateway.arriving.count
   if (gateway.draining) return 'stopping'
   if (maxOpenExchanges > 0 && inside + (gateway.workers?.open() ?? 0) >= maxOpenExchanges) return 'max_open_exchanges'
-  if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
-    return 'max_memory'
+  const limit = limitFor(announced, maxMemoryBytes)
+  if (limit > 0 && gateway.memory.past(limit, inside, gateway.arriving.with(id, announced))) return 'max_memory'
   return inside > 0 && gateway.descriptors.short(inside) && isCrowded(gateway, id) ? 'descriptors' : undefined
 }
 

@@ -52,6 +52,15 @@ export const createMemory = (
   }
 }
 
+/** So large a body is a small one: what most clients send. */
+const SMALL_BYTES = 64 * 1024
+/** This part of the limit is theirs alone: by large ones that wait, two keys could keep everyone out. */
+const SMALL_PART = 1 / 16
+
+/** Up to what a body of so many bytes is let in. */
+export const limitFor = (bytes: number, limitBytes: number): number =>
+  bytes > SMALL_BYTES ? limitBytes * (1 - SMALL_PART) : limitBytes
+
 /** Of so many processes that share a limit one's own, which has its part of it. */
 export const partOf = (memory: Memory, processes: number): Memory =>
   processes === 1
@@ -68,7 +77,7 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
     take(had, bytes) {
       const limit = limitBytes()
       const alone = held === had && had + bytes <= limit * ALONE_PART
-      if (limit > 0 && memory.past(limit, alone ? 0 : 1, held + bytes)) return false
+      if (limit > 0 && memory.past(limitFor(bytes, limit), alone ? 0 : 1, held + bytes)) return false
       held += bytes
       return true
     },
@@ -81,6 +90,8 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
 /** Requests that are not admitted yet, and the bytes of the bodies they announced. */
 export type Arriving = {
   readonly count: number
+  /** What they announced, and what they grew by beyond that. */
+  readonly bytes: number
   /** Whose they are. */
   readonly keys: number
   /** How many of them are one key's. */
@@ -88,11 +99,13 @@ export type Arriving = {
   add(keyId: string, bytes: number): void
   /** One of them has so many bytes more than it announced. */
   grow(keyId: string, bytes: number): void
-  /** Takes back what was added, and what it grew by. */
-  remove(keyId: string, bytes: number): void
+  /** So many bytes more of them are held by now: the process has grown by these already. */
+  hold(bytes: number): void
+  /** Takes back what was added, what it grew by, and what is held of it. */
+  remove(keyId: string, bytes: number, held: number): void
   /**
    * What they come to with a body more, of which `counted` bytes are counted already. What its key has on the way already counts twice: to announce costs nothing, and
-   * so no key has more than half of the room.
+   * so no key has more than half of the room. What is held of them is there once, and still to come but for that.
    */
   with(keyId: string, bytes: number, counted?: number): number
 }
@@ -101,6 +114,7 @@ export const createArriving = (): Arriving => {
   const byKey = new Map<string, { count: number; bytes: number }>()
   let count = 0
   let total = 0
+  let held = 0
   const bytesOf = (keyId: string): number => byKey.get(keyId)?.bytes ?? 0
   const change = (keyId: string, requests: number, bytes: number): void => {
     count += requests
@@ -118,13 +132,23 @@ export const createArriving = (): Arriving => {
     get count() {
       return count
     },
+    get bytes() {
+      return total
+    },
     get keys() {
       return byKey.size
     },
     countOf: (keyId) => byKey.get(keyId)?.count ?? 0,
     add: (keyId, bytes) => change(keyId, 1, bytes),
     grow: (keyId, bytes) => change(keyId, 0, bytes),
-    remove: (keyId, bytes) => change(keyId, -1, -bytes),
-    with: (keyId, bytes, counted = 0) => bytes + Math.max(total - counted, 2 * (bytesOf(keyId) - counted)),
+    hold: (bytes) => {
+      held += bytes
+    },
+    remove: (keyId, bytes, heldOfIt) => {
+      change(keyId, -1, -bytes)
+      held -= heldOfIt
+    },
+    with: (keyId, bytes, counted = 0) =>
+      bytes + Math.max(total - counted, 2 * (bytesOf(keyId) - counted)) - held / COPIES,
   }
 }

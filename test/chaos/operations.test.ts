@@ -490,7 +490,8 @@ describe('the bound on memory', () => {
       () => 100 * MB,
       () => undefined,
     )
-    const room = createRoom(memory, () => 400 * MB)
+    // 400 MB beside what is left to small bodies.
+    const room = createRoom(memory, () => (400 * MB * 16) / 15)
     expect([room.take(0, 70 * MB), room.take(0, 10 * MB), room.take(70 * MB, 6 * MB)]).toEqual([true, false, false])
     room.give(70 * MB)
     expect([room.take(0, 75 * MB), room.take(75 * MB, MB)]).toEqual([true, false])
