@@ -14,6 +14,8 @@ const LONG_CHARS = 64
 const PART_CHARS = 128 * 1024
 /** What lies deeper is written at once: by then it is a block of a message or a member of a schema. */
 const DEPTH = 7
+/** What comes to less is, too: leaf by leaf, each would leave a kilobyte behind. */
+const SMALL_CHARS = 1024
 
 /** An object in bytes, of which `textOf` gives what stands in it. `bytes`: about how many they will be. */
 export function* writeJson(
@@ -25,7 +27,7 @@ export function* writeJson(
   const open: Open[] = []
   let value: unknown = object
   for (;;) {
-    if (open.length < DEPTH && isContainer(value)) open.push(opened(value, out))
+    if (open.length < DEPTH && isContainer(value) && leftOf(SMALL_CHARS, value) < 0) open.push(opened(value, out))
     else if (typeof value !== 'string' || value.length <= LONG_CHARS)
       out.write(value === undefined ? 'null' : textOf(value))
     else {
@@ -55,6 +57,24 @@ type Open = { values: readonly unknown[]; names: readonly string[] | undefined; 
 
 const isContainer = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !isExactNumber(value)
+
+/** How much of so many characters is left behind a value, about; less than none where it has more. */
+const leftOf = (chars: number, value: unknown): number => {
+  if (typeof value === 'string') return chars - value.length
+  let left = chars - LEAF_CHARS
+  if (typeof value !== 'object' || value === null) return left
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = leftOf(left, value[at])
+    return left
+  }
+  const members = value as { readonly [name: string]: unknown }
+  for (const name in members) {
+    left = leftOf(left - name.length, members[name])
+    if (left < 0) break
+  }
+  return left
+}
+const LEAF_CHARS = 4
 
 const opened = (value: object, out: Bytes): Open => {
   const isList = Array.isArray(value)

@@ -71,3 +71,18 @@ test('so are a list within it, and one long string', () => {
     expect(longest.chars).toBeLessThan(1_000_000)
   }
 })
+
+test('what is small is written at once, at whatever depth, and not leaf by leaf', () => {
+  const turns = Array.from({ length: 1_000 }, (_, at) => ({ role: 'user', content: [{ type: 'text', text: `${at}` }] }))
+  let texts = 0
+  const steps = writeJson(
+    { model: 'm', messages: turns },
+    (value) => {
+      texts++
+      return JSON.stringify(value)
+    },
+    1_000,
+  )
+  expect(new TextDecoder().decode(atOnce(steps))).toBe(JSON.stringify({ model: 'm', messages: turns }))
+  expect(texts).toBeLessThan(turns.length + 10)
+})

@@ -1,6 +1,6 @@
 // Cache marks of a request: the provider's limits on them, and whether to add one for a client of another wire.
 
-import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { mark } from './encode-parts.ts'
 
@@ -9,9 +9,10 @@ const MAX_MARKS = 4
 
 /** The blocks with no more marks than the provider takes. The earliest go first, for later marks cover longer prefixes. */
 export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
-  let excess = lists.flatMap((list) => list.flatMap((block) => marksIn(block))).length - MAX_MARKS
+  let excess = -MAX_MARKS
+  for (const list of lists) for (const block of list) excess += marksIn(block)
   const strip = (block: JsonObject): JsonObject => {
-    if (excess <= 0 || marksIn(block).length === 0) return block
+    if (excess <= 0 || marksIn(block) === 0) return block
     const { content, cache_control: cache, ...rest } = block
     const inner = Array.isArray(content) ? content.map((item) => (isObject(item) ? strip(item) : item)) : content
     const out: JsonObject = content === undefined ? rest : { ...rest, content: inner }
@@ -25,7 +26,7 @@ export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
 
 /** Every mark before one of an hour is raised to an hour: the provider refuses a long mark behind a shorter one. */
 export const longFirst = (lists: JsonObject[][]): JsonObject[][] => {
-  if (!lists.some((list) => list.some((block) => marksIn(block, isHour).length > 0))) return lists
+  if (!lists.some((list) => list.some((block) => marksIn(block, isHour) > 0))) return lists
   let isLong = false
   const raise = (block: JsonObject): JsonObject => {
     const { content, cache_control: cache } = block
@@ -55,7 +56,7 @@ export const longFirst = (lists: JsonObject[][]): JsonObject[][] => {
  */
 export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean =>
   request.origin !== 'messages' &&
-  !lists.some((list) => list.some((block) => marksIn(block).length > 0)) &&
+  !lists.some((list) => list.some((block) => marksIn(block) > 0)) &&
   (request.cacheKey !== undefined || request.turns.some(({ role }) => role === 'assistant'))
 
 /**
@@ -76,11 +77,11 @@ export const withEarlierEnds = (
 
 const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
 
-/** One entry for each mark on the block and, in a result, on its content. */
-const marksIn = (block: JsonObject, counts = isMark): true[] => {
-  const { content } = block
-  const inner = asObjects(content).flatMap((item) => marksIn(item, counts))
-  return counts(block.cache_control) ? [...inner, true] : inner
+/** How many marks are on the block and, in a result, on its content. */
+const marksIn = ({ cache_control: own, content }: JsonObject, counts = isMark): number => {
+  let marks = counts(own) ? 1 : 0
+  if (Array.isArray(content)) for (const item of content) if (isObject(item)) marks += marksIn(item, counts)
+  return marks
 }
 
 const isHour = (mark: Json | undefined): boolean => isObject(mark) && mark.ttl === '1h'
