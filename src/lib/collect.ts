@@ -1,6 +1,8 @@
 // Collections asked for where much has just become garbage: the runtime counts what lies outside of its heap too late, and
 // the next step would take as much again.
 
+import { edenGC } from 'bun:jsc'
+
 /** Less is left to the runtime. */
 const MUCH_BYTES = 8 * 1024 * 1024
 /** A collection stops everyone: the next is not asked for before so many times what the last one took. */
@@ -11,6 +13,17 @@ let notBefore = 0
 /** After a step that has left about so many bytes. */
 export const collectAfter = (bytes: number): void => {
   if (bytes >= MUCH_BYTES && performance.now() >= notBefore) collect()
+}
+
+/** What becomes of less is left to the runtime. */
+const MUCH_READ_BYTES = 1024 * 1024
+
+/**
+ * After so many bytes of JSON have been read into other objects: a kilobyte or two is left behind for each turn of a conversation.
+ * Only what is new is looked through, so it takes no longer for what else is open.
+ */
+export const collectNewAfter = (bytes: number): void => {
+  if (bytes >= MUCH_READ_BYTES) edenGC()
 }
 
 const collect = (): void => {

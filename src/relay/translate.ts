@@ -13,6 +13,7 @@ import { stopAt } from '../ir/stop-at.ts'
 import { taggedThoughts } from '../ir/tagged-thoughts.ts'
 import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { asBuffer } from '../lib/as-buffer.ts'
+import { collectNewAfter } from '../lib/collect.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
@@ -52,10 +53,18 @@ function* decodedFor(
   within: readonly PassEdit[],
 ): Steps<ChatRequest> {
   const isOwn = within.length > 0
-  const decoded = (isOwn ? undefined : exchange.decoded) ?? (yield* client.decodeInSteps(bodyToRead(exchange, within)))
+  const decoded = (isOwn ? undefined : exchange.decoded) ?? (yield* decodedWithin(exchange, client, within))
   if (!isOwn) exchange.decoded = decoded
   yield
   return capped(decoded, capFor(exchange, target))
+}
+
+function* decodedWithin(exchange: Exchange, client: ChatCodec, within: readonly PassEdit[]): Steps<ChatRequest> {
+  const decoded = yield* client.decodeInSteps(bodyToRead(exchange, within))
+  yield
+  const { marked, size } = exchange.body
+  collectNewAfter(marked?.size ?? size)
+  return decoded
 }
 
 /** Lists the paths of what it leaves out as `removed`. By the id of a call its provider would find that its thought is missing. */
