@@ -35,6 +35,54 @@ const TEXTS: Record<string, (size: number) => string> = {
   },
 }
 
+/** Half of what a translation may read: objects and lists come to as much again. */
+const READ_BYTES = 4 * 1024 * 1024
+
+const turnsOf = (count: number, bytes: number): Said[] =>
+  listOf(count, (at) => ({
+    role: at % 2 === 0 ? 'assistant' : 'user',
+    texts: [`${at}`.padEnd(bytes, 'x')],
+    plain: true,
+  }))
+
+/** What is read as a whole, of about so many bytes, in as many objects and values as are let in. */
+const READ: Record<string, (size: number) => Asked> = {
+  'short turns': (size) => ({ said: turnsOf(30_000, size / 30_000 - 35) }),
+  'short blocks': (size) => ({
+    said: [{ role: 'user', texts: listOf(30_000, (at) => `${at}`.padEnd(size / 30_000 - 35, 'x')) }],
+  }),
+  'short calls and results': (size) => ({
+    said: listOf(3_300, (at) => [
+      { call: `call_${at}`, name: 'a', input: { path: `${at}`.padEnd(size / 6_600 - 150, 'x') } },
+      { result: `call_${at}`, text: `${at}`.padEnd(size / 6_600 - 150, 'x') },
+    ]).flat(),
+    tools: [{ name: 'a', schema: { type: 'object', properties: { path: { type: 'string' } } } }],
+  }),
+  'a call of many values': (size) => ({
+    said: [
+      { call: 'call_1', name: 'a', input: { a: listOf(140_000, (at) => `s${at}`.padEnd(size / 140_000 - 8, 'x')) } },
+      { result: 'call_1', text: 'done' },
+    ],
+  }),
+  'a call of many objects': (size) => ({
+    said: [
+      {
+        call: 'call_1',
+        name: 'a',
+        input: { a: listOf(30_000, (at) => ({ a: `${at}`.padEnd(size / 30_000 - 14, 'x') })) },
+      },
+      { result: 'call_1', text: 'done' },
+    ],
+  }),
+  'short tools': (size) => ({
+    said: [{ role: 'user', texts: ['hi'] }],
+    tools: listOf(6_000, (at) => ({
+      name: `tool_${at}`,
+      schema: { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(size / 6_000 - 230) } } },
+    })),
+  }),
+}
+
 /** Bodies that are let in. */
 const GOOD: Record<string, (size: number) => Asked> = {
   ...Object.fromEntries(Object.entries(TEXTS).map(([name, text]) => [name, (size: number) => oneText(text(size))])),
@@ -80,6 +128,19 @@ const GOOD: Record<string, (size: number) => Asked> = {
       schema: { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(size / 9_000 - 230) } } },
     })),
   }),
+  ...Object.fromEntries(
+    Object.entries(READ).map(([name, make]) => [
+      `${name} beside a long text`,
+      (size: number): Asked => {
+        const read = Math.min(size / 2, READ_BYTES)
+        const { said, tools } = make(read)
+        return {
+          said: [{ role: 'user', texts: ['word and word '.repeat((size - read) / 14 - 40)] }, ...said],
+          ...(tools && { tools }),
+        }
+      },
+    ]),
+  ),
   'short strings up to the bound': (size) =>
     toolWith({ enum: listOf(145_000, (at) => `s${at}`.padEnd(Math.floor(size / 145_000) - 20, 'x')) }),
   'kinds of objects up to the bound': (size) =>

@@ -45,6 +45,8 @@ export type Read = {
   /** Whether it is known to be no JSON. Where it is not known, parsing tells. */
   readonly faulty: boolean
   readonly longNumber: boolean
+  /** How many objects and lists there are. */
+  readonly containers: number
   readonly open: number
   /** The long strings in members that are not small, three numbers for each as `Survey.long` has them. */
   readonly cut: ArrayLike<number>
@@ -109,12 +111,13 @@ export class Survey {
   faulty = false
   /** Whether a number may have more digits than numbers hold. */
   longNumber = false
+  /** How many objects and lists have begun. */
+  containers = 0
   /** Where the outermost value begins; -1 before it does. */
   open = -1
 
   #seen = 0
   #depth = 0
-  #containers = 0
   #values = 0
   readonly #mostContainers: number
   readonly #mostValues: number
@@ -196,7 +199,7 @@ export class Survey {
   }
 
   #begin(code: number): void {
-    if (++this.#containers > this.#mostContainers) throw new TooMuchJson('containers')
+    if (++this.containers > this.#mostContainers) throw new TooMuchJson('containers')
     if (++this.#values > this.#mostValues) throw new TooMuchJson('values')
     if (++this.#depth > JSON_BOUNDS.depth) throw new TooMuchJson('depth')
     const isObject = code === OBJECT
@@ -374,8 +377,8 @@ export const surveyPieces = (bytes: Uint8Array, pieceBytes: number, allowed?: Al
       return at < bytes.length
     },
     found() {
-      const { members, faulty, longNumber, open, long } = survey
-      return { members, faulty, longNumber, open, cut: cutOf(members, long) }
+      const { members, faulty, longNumber, containers, open, long } = survey
+      return { members, faulty, longNumber, containers, open, cut: cutOf(members, long) }
     },
     end() {},
   }

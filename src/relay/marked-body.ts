@@ -35,10 +35,14 @@ const FILE_OR_TEXT_BYTES = 256 * 1024
 /** What stands for a shorter one that passes unread takes more than it does. */
 const SPARED_BYTES = 2 * 1024
 
-const requireReadable = (bytes: number): void => {
-  if (bytes <= MOST_READ) return
+/** What stands for an object or a list on the way through a translation takes about eight times as much beside its text. */
+const CONTAINER_BYTES = 128
+
+const requireReadable = (bytes: number, containers: number): void => {
+  if (bytes + containers * CONTAINER_BYTES <= MOST_READ) return
   const most = `${MOST_READ / 1024 / 1024} MB`
-  const held = `The request holds more than ${most} of tools, calls and short texts`
+  const counted = `counting ${CONTAINER_BYTES} bytes for each object and list`
+  const held = `The request holds more than ${most} of tools, calls and short texts, ${counted}`
   throw invalidRequest(`${held}, which is more than is translated for this model. Send fewer tools or messages.`)
 }
 
@@ -90,7 +94,7 @@ export function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<C
     hidden += place.hidden + weightAt(all, place.start, length) - length
   }
   if (isLong) yield
-  requireReadable(readBeside(marks, kept))
+  requireReadable(readBeside(marks, kept), read.containers)
   if (kept.size < marks.count) yield* unmarking(body, marks, kept)
   if (marks.size > STEP_BYTES) {
     yield
@@ -147,7 +151,7 @@ export function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<nu
 
 /** One of which all is read, as no mark can stand for anything in it. */
 export const openUnmarked = (bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> => {
-  if (!read.faulty) requireReadable(bytes.byteLength - longIn(read.cut))
+  if (!read.faulty) requireReadable(bytes.byteLength - longIn(read.cut), read.containers)
   return openBytes(bytes, !read.longNumber)
 }
 

@@ -331,6 +331,7 @@ describe('of a request that is translated, no more is read than several times a 
     ['tools', tools(9 * MB)],
     ['short messages', messages(9 * MB, 300, (text) => text)],
     ['texts that pass unread and are short all the same', messages(9 * MB, 1_900, (text) => text)],
+    ['few megabytes in very many messages', messages(4 * MB, 100, (text) => text)],
     ['short messages beside a number that must stay exact', { ...messages(9 * MB, 300, (text) => text), n: 'EXACT' }],
     [
       'kinds of schemas',

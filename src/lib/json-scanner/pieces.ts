@@ -100,7 +100,7 @@ export const scanPieces = (
   const long: number[] = []
   let at = 0
   let taken: Scanner | undefined
-  let read: Read = { members, faulty: true, longNumber: false, open: -1, cut: long }
+  let read: Read = { members, faulty: true, longNumber: false, containers: 0, open: -1, cut: long }
 
   const readPiece = (scanner: Scanner): boolean => {
     const { exports, words } = scanner
@@ -155,6 +155,7 @@ const laid = ({ exports, bytes: memory }: Scanner, piece: Uint8Array): Buffer =>
 const seen = ({ exports }: Scanner) => ({
   faulty: false,
   longNumber: exports.longNumber.value === 1,
+  containers: exports.containers.value,
   open: exports.open.value,
 })
 
