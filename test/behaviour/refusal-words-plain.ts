@@ -5,6 +5,7 @@ import type { Row, Way } from './refusal-words.ts'
 
 const CHAT = 'chat-completions'
 const M2C: Way = [CHAT, 'messages']
+const C2R: Way = ['responses', CHAT]
 const R2C: Way = [CHAT, 'responses']
 
 const openai = (message: string, code: string | null = null): JsonObject => ({
@@ -74,6 +75,25 @@ const ROLES: Row[] = [
     'told messages',
   ],
   ['a plain server', CHAT, 'no user', 400, openai('The messages parameter is illegal.', '1214'), 'told messages'],
+]
+
+const CHOICES: Row[] = [
+  [
+    'a harmony server',
+    C2R,
+    'forced',
+    501,
+    openai("Only 'auto' or 'none' tool_choice is supported in response API"),
+    'without tool_choice',
+  ],
+  [
+    'a harmony server',
+    'responses',
+    'forced',
+    400,
+    openai("Only 'auto' tool_choice is supported in response API"),
+    'told tool_choice',
+  ],
 ]
 
 /** Of a list, and of a time: what is counted stands beside its figure. */
@@ -165,4 +185,13 @@ const OWED: Row[] = [
   ['a teller', CHAT, 'plain', 200, { status: '449', msg: 'The current rate limit is exceeded', body: null }, 'busy 5'],
 ]
 
-export const PLAIN: readonly Row[] = [...MISSING, ...THOUGHTS, ...ROLES, ...COUNTED, ...LISTS, ...NOTHING, ...OWED]
+export const PLAIN: readonly Row[] = [
+  ...MISSING,
+  ...THOUGHTS,
+  ...ROLES,
+  ...CHOICES,
+  ...COUNTED,
+  ...LISTS,
+  ...NOTHING,
+  ...OWED,
+]

@@ -21,7 +21,7 @@ import { removeRefused } from '../refusal/opaque-member.ts'
 import { noTools, nothingToRead } from '../refusal/refusals.ts'
 import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../settings/effort.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../settings/json-mode.ts'
-import { forcesCall } from '../tools/choice.ts'
+import { forcesCall, unforced } from '../tools/choice.ts'
 import { pairEmptyIds } from '../tools/empty-ids.ts'
 import { withFoundNames, withToolsFor } from '../tools/list.ts'
 import { SEARCH_MEMBER } from '../tools/web-search.ts'
@@ -34,7 +34,7 @@ import { SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
 import { includeUsage } from './pass.ts'
 import { encodeLabels, encodeMetadata, encodeOpaque, encodeSampling, encodeStop, encodeThinking } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice, unforced } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice } from './tools.ts'
 import { decodeTurns } from './turns.ts'
 
 /** Throws `invalid_request` naming the member at fault. */
@@ -271,6 +271,11 @@ const encodeToolUse = (request: ChatRequest, body: JsonObject, out: Outgoing): v
     throw noTools(choice)
   }
   body.tools = encoded
-  if (choice !== undefined) body.tool_choice = encodeToolChoice(unforced(choice, request, out), tools, out)
+  if (choice !== undefined) {
+    // Before it is left to the model: of a tool that is not there the client is told.
+    const asked = encodeToolChoice(choice, tools, out)
+    const free = unforced(choice, out)
+    body.tool_choice = free === choice ? asked : encodeToolChoice(free, tools, out)
+  }
   if (parallelTools !== undefined) body.parallel_tool_calls = parallelTools
 }

@@ -3,13 +3,13 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
-import type { ChatRequest, ChosenTool, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import type { ChosenTool, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusal/refusals.ts'
 import { withinGrammar } from '../schema/limits.ts'
 import { isClosed, objectRoot } from '../schema/object.ts'
 import { withReadablePatterns } from '../schema/pattern.ts'
-import { choiceKey, choicesOf, forcesCall } from '../tools/choice.ts'
+import { choiceKey, choicesOf } from '../tools/choice.ts'
 import { schemaMember, withOptionalTools } from '../tools/list.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../tools/text-tool.ts'
 import { SEARCH_MEMBER } from '../tools/web-search.ts'
@@ -192,14 +192,6 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
 export const rooted = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   const root = withReadablePatterns(objectRoot(schema, drop))
   return isObject(root.properties) ? root : { ...root, properties: {} }
-}
-
-/** The choice, left to the model where it cannot be forced. Throws `invalid_request` for one of a tool that is not there. */
-export const unforced = (choice: ToolChoice, { tools }: ChatRequest, out: Outgoing): ToolChoice => {
-  if (!forcesCall(choice) || out.quirks.noForcedTools !== true) return choice
-  encodeToolChoice(choice, tools, out)
-  out.drop(placeOf(choice, 'tool_choice'))
-  return choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' }
 }
 
 export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoing): Json => {

@@ -1,10 +1,22 @@
 // What a client's choice among its tools means for the answer.
 
+import { placeOf } from '../../ir/place.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChosenTool, CustomTool, FunctionTool, ToolChoice } from '../../ir/request.ts'
 
 /** Whether the answer has to be a call of the client's tools: it then has no form, and needs no tool for one. */
 export const forcesCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'tool' || choice?.type === 'required' || (choice?.type === 'allowed' && choice.required)
+
+/** The choice, left to the model where the server takes none that is forced; listed with `drop`. */
+export const unforced = (
+  choice: ToolChoice,
+  { quirks, drop }: { quirks: Quirks; drop: (path: string) => void },
+): ToolChoice => {
+  if (!forcesCall(choice) || quirks.noForcedTools !== true) return choice
+  drop(placeOf(choice, 'tool_choice'))
+  return choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' }
+}
 
 /** What a choice names: with the namespace, where it tells one. */
 export const choiceKey = ({ name, kind, namespace }: ChosenTool): string =>
