@@ -75,6 +75,48 @@ const ROLES: Row[] = [
     'told messages',
   ],
   ['a plain server', CHAT, 'no user', 400, openai('The messages parameter is illegal.', '1214'), 'told messages'],
+  ['a plain server', CHAT, 'no user', 400, bare('The input is missing a user message.'), 'told messages'],
+  ['a template', CHAT, 'no user', 500, bare("raise_exception('No user query found.')"), 'told messages'],
+  ['a plain server', CHAT, 'developer', 400, openai('Incorrect role information', '1214'), 'answered'],
+  [
+    'a plain server',
+    CHAT,
+    'call without result',
+    400,
+    bare('Expected toolResult blocks at messages.2.content for these ids: call_a'),
+    'told messages',
+  ],
+  [
+    'a plain server',
+    'responses',
+    'result without call',
+    400,
+    openai('No tool call found for tool output with call_id call_a.'),
+    'told input',
+  ],
+]
+
+/** Of the cap by its name in words, of a picture by how it is written, and of a prompt by a template's word. */
+const BY_WORDS: Row[] = [
+  [
+    'a cloud',
+    ['messages', CHAT],
+    'cap',
+    400,
+    bare('The maximum tokens you requested exceeds the model limit of 16384.'),
+    'answered',
+  ],
+  ['a cloud', CHAT, 'picture', 400, bare('Only base64, http or https URLs are supported.'), 'says Could not process'],
+  ['a cloud', CHAT, 'picture', 400, bare('Failed to download multimodal content'), 'says Unable to download'],
+  ['a runner', CHAT, 'plain', 400, { error: 'Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)' }, 'too long'],
+  [
+    'a pool',
+    CHAT,
+    'plain',
+    429,
+    { error: { code: 'model_cooldown', message: 'Cooling.', reset_seconds: 77 } },
+    'busy 77',
+  ],
 ]
 
 const CHOICES: Row[] = [
@@ -189,6 +231,7 @@ export const PLAIN: readonly Row[] = [
   ...MISSING,
   ...THOUGHTS,
   ...ROLES,
+  ...BY_WORDS,
   ...CHOICES,
   ...COUNTED,
   ...LISTS,

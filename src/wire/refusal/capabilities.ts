@@ -113,6 +113,7 @@ const NAMES_THINKING =
 const CAPABILITIES: Capability[] = [
   {
     called: /\b(?:signatures?|encrypted|sealed|thoughts?)\b/i,
+    unless: ANY,
     asked: ({ wire, sent }) =>
       wire === 'messages'
         ? undefined
@@ -200,7 +201,7 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
-      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\bfunction (?:call|response)|\btool_call(?:s|_ids?)?\b|\btool_(?:use|result)s?\b|\btool (?:results?|ids?)\b|\buser query\b|\bassistant messages\b/i,
+      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\b|\btool ids?\b|\buser (?:query|message)\b|\bassistant messages\b/i,
     asked: disorder,
   },
   {

@@ -27,7 +27,7 @@ export const retryDelay = (message: string, members: JsonObject): { retryAfterMs
 }
 
 /** Members that hold one: `retry_after`, `retryAfterMs`, `resets_in_seconds`; a number without a unit is of seconds. */
-const WAIT = /^(?:retry_?after|resets?_?(?:in|after))_?(ms|milli\w*|s|secs?|seconds?)?$/i
+const WAIT = /^(?:retry_?after|resets?_?(?:in|after)?)_?(ms|milli\w*|s|secs?|seconds?)?$/i
 /** What is more is a point in time. */
 const MOST_MS = 31 * 86_400_000
 

@@ -19,9 +19,9 @@ import { PICTURES } from './wishes.ts'
 /**
  * `ends`: with a turn of the model's. `system`: within it; `opens`: a system's turn begins it, or instructions stand beside.
  * `stray`, `open`: a result without a call, a call without a result. `after-tool`: the user right after a tool. `again`: one
- * speaker twice. `begins`: with the model.
+ * speaker twice. `begins`: with the model. `unasked`: by no user.
  */
-export type Disorder = 'ends' | 'system' | 'stray' | 'open' | 'after-tool' | 'again' | 'begins' | 'opens'
+export type Disorder = 'ends' | 'system' | 'stray' | 'open' | 'after-tool' | 'again' | 'begins' | 'opens' | 'unasked'
 
 type Speaker = { role: string; calls: string[]; results: string[]; place: Place }
 
@@ -52,6 +52,7 @@ export const disordersIn = (wire: ChatWire, sent: JsonObject): Map<Disorder, Pla
     }
     before = one
   }
+  if (!speakers.some(({ role }) => role === 'user')) note('unasked', [wire === 'responses' ? 'input' : 'messages'])
   for (const place of open.values()) note('open', place)
   if (before?.role === 'assistant' && before.calls.length === 0) note('ends', before.place)
   for (const member of ['system', 'instructions']) if (asGiven(sent[member])) note('opens', [member])
@@ -172,6 +173,18 @@ const blankWithin = (content: Json | undefined, place: Place): Place | undefined
 /** Whether a place is within a picture. */
 export const isInPicture = (sent: JsonObject, place: Place): boolean =>
   place.some((_, at) => PICTURES.has(asObject(valueAt(sent, place.slice(0, at))).type))
+
+/** Whether a place is within a thought of the model's, as any wire has one. */
+export const isInThought = (sent: JsonObject, place: Place): boolean =>
+  place.some(
+    (step, at) =>
+      (at === 2 && place[0] === 'messages' && THOUGHTS.has(step)) ||
+      THOUGHT_TYPES.has(asObject(valueAt(sent, place.slice(0, at + 1))).type),
+  )
+const THOUGHTS: ReadonlySet<string | number> = new Set([
+  ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'thinking'],
+])
+const THOUGHT_TYPES: ReadonlySet<Json | undefined> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
 
 /** Whether some picture is of another type than its bytes show: vendors refuse it, on the wire that it came by, too. */
 export const hasMislabelled = (value: Json | undefined): boolean => {

@@ -14,8 +14,9 @@ const ABOUT: [RegExp, readonly Disorder[]][] = [
   [/\blast\b|\bfinal\b|\btrailing\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
   [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
   [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
-  [/\btools?\b|\bfunction\b|\btool_(?:call|use|result)/i, ['stray', 'open', 'after-tool', 'begins']],
+  [/\b(?:tool|function)/i, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
+  [/\buser\b|\bquery\b/i, ['unasked']],
   [/\broles?\b/i, ['system', 'again', 'after-tool', 'opens']],
 ]
 

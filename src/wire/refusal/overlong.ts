@@ -66,7 +66,7 @@ const OF_OTHERS =
 const OTHER_UNITS = /\b(?:characters|string|array)\b/i
 
 /** A model's, and not that of a fault. */
-const CONTEXT = /(?<!\bin (?:this )?)\bcontext\b(?!=)|\bmax_seq_len\b|\bmodel (?:max )?length\b/i
+const CONTEXT = /(?<!\bin (?:this )?)\bcontext\b(?!=)|\bmax_seq_len\b|\bn_ctx\b|\bmodel (?:max )?length\b/i
 /** By itself, and not a member within it. */
 const ASKED = /\b(?:prompts?|prompt_tokens|total tokens|inputs?|messages?|request)\b(?!["'`]?[[.:_]\w)/i
 const SIZE = /\btokens?\b|\blength\b|\blong(?:er)?\b/i

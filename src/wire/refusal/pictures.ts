@@ -50,7 +50,7 @@ const NOT_TAKEN =
 const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
 /** What languages call them. */
 const PICTURE_WORDS = new RegExp(
-  `${PICTURE.source}|\\b(?:visual|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
+  `${PICTURE.source}|\\b(?:visual|base64|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
   'gi',
 )
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i

@@ -11,7 +11,7 @@ import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT, WANTS_TEXT } from '
 import { isValue } from './echoes.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
-import { holdsPicture, isInPicture, showsPicture } from './oddities.ts'
+import { holdsPicture, isInPicture, isInThought, showsPicture } from './oddities.ts'
 import { isSightless, picturesIn } from './pictures.ts'
 import { isQuotedFrom, promptIn } from './quoted.ts'
 import { plainerIn } from './settings.ts'
@@ -37,9 +37,11 @@ type Hit = { wish: Wish; place: Place }
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
   const names = namesOf(wire, sent, error)
-  const refused = streamIn(names, sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue()
+  const refused =
+    streamIn(names, sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue() ?? names.refusedAsCap()
   if (refused !== undefined) return refused
   const place = names.told()
+  if (place !== undefined && isInThought(sent, place)) return { remedy: 'no-reasoning', place }
   const lacking = lacksIn(wire, sent, error, place)
   const isApt =
     lacking.place === undefined
@@ -131,10 +133,25 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
     refusedBy,
     refusedByValue: () =>
       remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent),
-    told: () => (named?.[0] === 'model' ? undefined : named),
+    refusedAsCap: () => {
+      const found = CAP_IN_WORDS.exec(text)
+      const isOurs = found !== null && !isQuotedFrom(prompt, aroundIn(text, found.index, found[0].length))
+      return isOurs ? otherCap(text, sent) : undefined
+    },
+    told: () => (named === undefined || named[0] === 'model' ? undefined : within(named, names, sent)),
     beside: () => beside,
     reaches: ([outer]: Place) => along.includes(`${outer}`),
   }
+}
+
+/** The member of what stands at a place that is named by itself beside the place. */
+const within = (place: Place, names: readonly Name[], sent: JsonObject): Place => {
+  const value = valueAt(sent, place)
+  const name = names.find(
+    ({ found, steps: [step = '', ...rest] }) =>
+      found === 'quoted' && rest.length === 0 && isObject(value) && Object.hasOwn(value, step),
+  )?.steps[0]
+  return name === undefined || place.length < 2 ? place : [...place, name]
 }
 
 /** Before a name, and the name. */
@@ -177,7 +194,7 @@ const isAbout = (named: Place | undefined, lacking: Place): boolean =>
   named === undefined ||
   startsWith(lacking, named) ||
   startsWith(named, lacking) ||
-  (PROMPT.has(`${named[0]}`) && (named.length === 1 || (named.length === 2 && named[0] === lacking[0])))
+  (PROMPT.has(`${named[0]}`) && (named.length === 1 || (named.length <= 3 && named[0] === lacking[0])))
 
 /** What a server wants to be a text is a list for the picture that it holds. */
 const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
@@ -382,6 +399,7 @@ const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
   return most >= 1 ? { remedy: 'lower-cap', named: [`${most}`], place: [name] } : undefined
 }
 
+const CAP_IN_WORDS = /\bmax(?:imum)? (?:\w{1,12} )?tokens\b/i
 const FIGURE = /(?<![\w.-])(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,15})(?![\w.]\w)/g
 /** A range in any language. */
 const PAIR = /[[(（]\s*\d{1,15}\s*[,，~–-]\s*\d{1,15}\s*[\])）]/

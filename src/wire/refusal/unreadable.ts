@@ -70,10 +70,7 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
     /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,
     () => INVALID_IMAGE,
   ],
-  [
-    /Unable to download the file|(?:Error|Timeout) while downloading|Failed to download image|disallowed by the website's robots\.txt/,
-    () => UNFETCHED,
-  ],
+  [/\b(?:unable|error|timeout|failed)\b.{0,12}\bdownload|\brobots\.txt\b/i, () => UNFETCHED],
   [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported|is not a multimodal model/, () => NO_IMAGE],
 ]
 

@@ -396,6 +396,17 @@ test.each<[string, JsonObject]>([
   expect(refusedIn('messages', sent, said(message, more)).pictures).toBe('wrong')
 })
 
+test.each<[string, ChatWire, string, JsonObject, string]>([
+  ['a member', 'chat-completions', 'Not permitted, field: messages[1].reasoning', { reasoning: 'x' }, 'reasoning'],
+  ['beside its turn', 'chat-completions', "'messages.1': 'reasoning' is unknown", { reasoning: 'x' }, 'reasoning'],
+  ['a list', 'chat-completions', 'messages.1.reasoning_details: no', { reasoning_details: [] }, 'reasoning_details'],
+  ['a block', 'messages', 'messages.1.content.0: no change', { content: [{ type: 'thinking' }] }, 'content.0'],
+])('a thought that is refused by its place is left out: %s', (_, wire, message, more, place) => {
+  const model = { role: 'assistant', content: 'Hi', ...more }
+  const refused = refusedIn(wire, { model: 'm', messages: [{ role: 'user', content: 'Hi' }, model] }, said(message))
+  expect([refused.remedy, refused.place?.join('.')]).toEqual(['no-reasoning', `messages.1.${place}`])
+})
+
 test('a schema that is refused without a name is told as one of the tools', () => {
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
   const sent = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools }
