@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { MARKER } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
+import { loadTokenizer } from '../money/support.ts'
 import { hasCorpus, recordedCounts, violations } from '../support/corpus.ts'
 import { type DemoGateway, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -145,6 +146,7 @@ describe('without a provider’s count', () => {
   })
 
   test('the tokenizer counts where the provider speaks chat completions only, and nothing is sent', async () => {
+    await loadTokenizer()
     const [, vendorB] = gateway.config.providers
     if (vendorB === undefined) throw new Error('vendor_b is not configured')
     const only = await startGateway({ config: { providers: [{ ...vendorB, wires: ['chat-completions'] }] } })

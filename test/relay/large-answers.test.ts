@@ -1,12 +1,13 @@
 // Large answers, of which what need not be read is passed over: clients are given all of it, and pictures go to the other
 // wires whole. What says more than any model does is not translated.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { readNow } from '../../src/lib/json-reader.ts'
 import { atOnce } from '../../src/lib/steps.ts'
 import { ANSWER_BOUNDS, requireBoundedAnswer } from '../../src/relay/answer-bounds.ts'
 import { markedAnswer } from '../../src/relay/marked-answer.ts'
+import { loadTokenizer } from '../money/support.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const MB = 1024 * 1024
@@ -121,6 +122,7 @@ describe('how likely each token was, and what could have stood in its place', ()
 })
 
 describe('a text whose provider does not tell what it took', () => {
+  beforeEach(loadTokenizer)
   const model = 'vendorA-opus-4-8'
   const chunk = (delta: JsonObject, finish_reason: string | null = null): string =>
     `data: ${JSON.stringify({ id: 'c', model, choices: [{ index: 0, delta, finish_reason }] })}\n\n`

@@ -2,7 +2,16 @@
 // and ends with the process, however that ends. Each test has a database of its own, copied from a template.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
@@ -36,7 +45,7 @@ export type Standby = OwnServer & { promote(): Promise<void> }
 /** Not root, which PostgreSQL does not run as: nobody. */
 const UID = 65_534
 const SUPERUSER = 'sluice'
-const START_MS = 30_000
+const START_MS = 90_000
 
 /** The folder of `initdb` and `postgres`; undefined where there is none. `SLUICE_PG_BIN` names one. */
 export const postgresPrograms = (): string | undefined => {
@@ -123,14 +132,16 @@ const serve = async (
   const url = (database: string): string => `postgres://${SUPERUSER}@127.0.0.1:${port}/${database}`
   let running: ReturnType<typeof spawn> | undefined
 
+  const log = join(folder, 'log')
   const start = async (): Promise<void> => {
+    rmSync(log, { force: true })
     running = spawn(
       'sh',
       ['-c', script, folder, join(bin, 'postgres'), '-D', data, ...all.flatMap((setting) => ['-c', setting])],
       { ...asOther, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'], env: { ...process.env, ...env } },
     )
     running.unref()
-    await answers(url('postgres'))
+    await answers(url('postgres'), log)
   }
   const halt = async (word: 'fast' | 'keep' | ''): Promise<void> => {
     const stopping = running
@@ -176,8 +187,11 @@ const serve = async (
   }
 }
 
-/** Waits until a server takes statements. */
-const answers = async (url: string): Promise<void> => {
+/** Of a log: the server has not begun, and will not. */
+const GIVEN_UP = /could not create any TCP\/IP sockets|database system is shut down/
+
+/** Waits until a server takes statements. `log`: that it writes. */
+const answers = async (url: string, log: string): Promise<void> => {
   const until = performance.now() + START_MS
   for (;;) {
     const sql = new SQL(url, { max: 1, connectionTimeout: 5 })
@@ -185,7 +199,9 @@ const answers = async (url: string): Promise<void> => {
       await sql`select 1`
       return
     } catch (cause) {
-      if (performance.now() > until) throw cause
+      const said = existsSync(log) ? readFileSync(log, 'utf8') : ''
+      if (performance.now() > until || GIVEN_UP.test(said))
+        throw new Error(`PostgreSQL did not begin: ${said}`, { cause })
     } finally {
       await sql.close({ timeout: 0 })
     }
