@@ -33,7 +33,11 @@ const PLACE_FLAGS = {
 } as const
 
 const NAMED = {
-  account: { type: 'positional', required: true, description: 'The account as PROVIDER/NAME' },
+  account: {
+    type: 'positional',
+    required: true,
+    description: "The account as PROVIDER/NAME, the provider by its id or its preset's",
+  },
 } as const
 
 export const accountsAdd = command({
@@ -161,7 +165,7 @@ export const accountsTest = command({
   run: async (args, io) => {
     const whole = wholeConfig(args, io)
     const config = await withStore(whole, io, 'read', async (store) => (await keptIn(store, whole)).entries.config())
-    const findings = await askAll(config, chosenAccounts(config, args.account), io)
+    const findings = await askAll(config, chosenAccounts(config, args.account, 'ACCOUNT'), io)
     if (args.json)
       printJson(
         io,

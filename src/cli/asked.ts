@@ -2,7 +2,7 @@
 
 import { listed } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
-import type { Account, Provider } from '../provider/provider.ts'
+import { type Account, idOfNamed, type Provider } from '../provider/provider.ts'
 import type { Finding } from '../relay/asking.ts'
 import { type Io, usageError } from './io.ts'
 import { columns } from './table.ts'
@@ -17,16 +17,18 @@ export const NO_ACCOUNT =
 
 type Asked = { provider: Provider; account: Account }
 
-/** Throws a UsageError where none is of that name. */
-export const chosenAccounts = ({ providers }: Config, named: string | undefined): Asked[] => {
+/** Throws a UsageError where none is of that name. `flag`: what it was given as. */
+export const chosenAccounts = ({ providers }: Config, named: string | undefined, flag = '--account'): Asked[] => {
   const all = providers.flatMap((provider) => provider.accounts.map((account) => ({ provider, account })))
+  const [meant = '', ...rest] = named?.split('/') ?? []
+  const wanted = [idOfNamed(providers, meant), ...rest].join('/')
   const chosen = all.filter(
     ({ provider, account }) =>
-      named === undefined || named === provider.id || named === `${provider.id}/${account.name}`,
+      named === undefined || wanted === provider.id || wanted === `${provider.id}/${account.name}`,
   )
   if (chosen.length > 0 || named === undefined) return chosen
   const names = all.map(({ provider, account }) => `${provider.id}/${account.name}`).join(', ')
-  throw usageError(`--account: found "${named}", allowed: ${names || 'nothing, for no account is configured'}.`)
+  throw usageError(`${flag}: found "${named}", allowed: ${names || 'nothing, for no account is configured'}.`)
 }
 
 /** Asks all of them side by side: each account's own models, one cheap call for each. */

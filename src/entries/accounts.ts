@@ -6,7 +6,7 @@ import type { Actor } from '../keys/key.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Preset } from '../provider/preset.ts'
 import { PRESETS, presetNamed } from '../provider/presets/index.ts'
-import type { Provider } from '../provider/provider.ts'
+import { idOfNamed, type Provider } from '../provider/provider.ts'
 import type { EntryStore, KeptEntry } from '../store/entries.ts'
 import type { Credentials } from './credentials.ts'
 import { type AccountValue, accountName, boundOf, type Change, type Entries } from './entries.ts'
@@ -185,18 +185,21 @@ export const changedAccount = (
 
 /** Throws as `changedAccount` does. */
 export const removedAccount = (entries: Entries, provider: string, account: string): Change[] => {
-  const { name } = keptAccount(entries, provider, account)
+  const { name, value } = keptAccount(entries, provider, account)
   const gone: Change = { section: 'accounts', name, value: undefined }
-  return [gone, ...leftBehind(entries, provider, gone)]
+  return [gone, ...leftBehind(entries, (value as AccountValue).provider, gone)]
 }
 
-const keptAccount = (entries: Entries, provider: string, account: string): { name: string; value: unknown } => {
+const keptAccount = (entries: Entries, named: string, account: string): { name: string; value: unknown } => {
+  const provider = idOfNamed(entries.config().providers, named)
   const name = accountName(provider, account)
-  const kept = entries.list().find((entry) => entry.section === 'accounts' && entry.name === name)
-  if (kept !== undefined) return kept
+  const kept = entries.list().filter(({ section }) => section === 'accounts')
+  const found = kept.find((entry) => entry.name === name)
+  if (found !== undefined) return found
   if (providerOf(entries, provider)?.accounts.some((one) => one.name === account))
     throw invalidRequest('The configuration says of this account: change it there, and reload.')
-  throw new GatewayError('not_found', 'There is no such account.')
+  const others = kept.length === 0 ? '' : ` There are ${kept.map((entry) => entry.name).join(', ')}.`
+  throw new GatewayError('not_found', `There is no such account that was added at run time.${others}`)
 }
 
 /** Undefined where it is made of what each owner has. */

@@ -43,6 +43,13 @@ export type Provider = {
   quirks: Quirks
 }
 
+/** The id of the provider that is meant: by its own id, or by the preset that it alone was set up by. */
+export const idOfNamed = (providers: readonly Pick<Provider, 'id' | 'preset'>[], name: string): string => {
+  if (providers.some(({ id }) => id === name)) return name
+  const [found, ...others] = providers.filter(({ preset }) => preset === name)
+  return found === undefined || others.length > 0 ? name : found.id
+}
+
 /** The word that stands for a provider in its models' ids: `vendor_a` → `vendorA`. */
 export const neutralWord = (providerId: string): string =>
   providerId.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -34,6 +34,16 @@ describe('on a data directory', () => {
     expect(await entries()).toEqual([])
   })
 
+  test('an account is found by the preset of its provider, too', async () => {
+    await terminal.type('accounts', 'add', 'anthropic', '--credential-env', 'RACK_KEY')
+    const update = (name: string) => terminal.type('accounts', 'update', name, '--weight', '2')
+    expect((await update('anthropic/main')).code).toBe(0)
+    expect((await update('anthropic/other')).err).toContain('There are vendor_a/main.')
+    expect((await update('openai/main')).code).toBe(1)
+    expect((await terminal.type('accounts', 'remove', 'anthropic/main')).code).toBe(0)
+    expect(await entries()).toEqual([])
+  })
+
   test('a model, its price, an alias and fallbacks are set, listed and unset', async () => {
     const set = (...words: string[]) => terminal.type('config', 'set', ...words)
     const mine = '{ provider: vendor_b, price: { input: 2, output: 8, long_context: }, quirks: }'
@@ -64,7 +74,7 @@ describe('on a data directory', () => {
     ['a weight of nothing', ['accounts', 'update', 'a/b', '--weight', '0'], 2, '--weight: found "0"'],
     ['nothing to change', ['accounts', 'update', 'a/b'], 2, 'Nothing to change'],
     ['a name without its provider', ['accounts', 'remove', 'main'], 2, 'PROVIDER/NAME'],
-    ['an account that there is not', ['accounts', 'remove', 'a/b'], 1, 'There is no such account.'],
+    ['an account that there is not', ['accounts', 'remove', 'a/b'], 1, 'There is no such account that was added'],
     ['another section', ['config', 'set', 'accounts', 'a/b', '{}'], 2, 'sluice accounts add'],
     ['a misspelt member', ['config', 'set', 'models', 'm', '{ provder: vendor_b }'], 2, 'did you mean "provider"?'],
   ])('%s is told in words', async (_, words, code, said) => {
@@ -128,7 +138,9 @@ test("on another machine's server, in force at once", async () => {
     expect((await terminal.type('accounts', 'update', 'rack/main', ...elsewhere)).err).toContain('set it again')
     const both = [...elsewhere, '--credential-env', 'OTHER_KEY']
     expect((await terminal.type('accounts', 'update', 'rack/main', ...both)).code).toBe(0)
-    expect((await terminal.type('accounts', 'remove', 'rack/other', ...there)).err).toBe('There is no such account.')
+    expect((await terminal.type('accounts', 'remove', 'rack/other', ...there)).err).toStartWith(
+      'There is no such account that was added at run time.',
+    )
     expect((await terminal.type('accounts', 'remove', 'rack/main', ...there)).code).toBe(0)
     expect(desk.server.gateway.providers.has('rack')).toBe(false)
   } finally {

@@ -7,6 +7,7 @@ import { changedAccount, draftOf, ownUrl, removedAccount } from '../../entries/a
 import { invalidRequest } from '../../errors.ts'
 import type { Preset } from '../../provider/preset.ts'
 import { PRESETS } from '../../provider/presets/index.ts'
+import { idOfNamed } from '../../provider/provider.ts'
 import { askAccount, type Listed, listOf } from '../../relay/asking.ts'
 import { accountView, findingView } from './accounts.ts'
 import { actorOf, type Part } from './call.ts'
@@ -32,7 +33,7 @@ export const accountChanges: Part<
   'accounts.update': async ({ gateway, caller }, { provider, account, ...change }) => {
     const { entries } = gateway
     await entries.change(changedAccount(entries, provider, account, change), actorOf(caller))
-    return accountView(gateway, provider, account)
+    return accountView(gateway, idOfNamed(entries.config().providers, provider), account)
   },
   'accounts.remove': async ({ gateway: { entries }, caller }, { provider, account }) => {
     await entries.change(removedAccount(entries, provider, account), actorOf(caller))
