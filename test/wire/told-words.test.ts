@@ -6,6 +6,19 @@ import { providerError } from '../../src/wire/refusal/failure.ts'
 const CONTENT = providerError('content-policy', { provider: {} }).message
 const LENGTH = providerError('context-length', { provider: {} }).message
 
+const COUNTED = providerError('context-length', { provider: {}, tokens: 9_001, maximum: 8_192 }).message
+const WITH_ANSWER = providerError('context-length', {
+  provider: {},
+  ...{ tokens: 9_001, maximum: 8_192, prompt: 8_000, answer: 1_001 },
+}).message
+
+test.each<[string, RegExp, number[]]>([
+  ['Claude Code, Crush on messages', /prompt is too long:\s*(\d+)\s*tokens?\s*>\s*(\d+)\s*maximum/, [9_001, 8_192]],
+  ['Crush', /maximum context length (?:is|of) (\d+) tokens.*?(?:resulted in|requested) ~?(\d+) tokens/, [8_192, 9_001]],
+])('%s finds its counts, with and without an answer', (_, words, counts) => {
+  for (const message of [COUNTED, WITH_ANSWER]) expect(words.exec(message)?.slice(1).map(Number)).toEqual(counts)
+})
+
 test.each<[string, string, string]>([
   ['LiteLLM, openai/', CONTENT.toLowerCase(), 'request was rejected as a result of the safety system'],
   ['LiteLLM, azure/', CONTENT.toLowerCase(), 'content_policy_violation'],

@@ -100,17 +100,18 @@ const DEFAULT_RETRY_AFTER_MS = 5_000
 const MONEY_RETRY_AFTER_MS = 600_000
 
 // Clients match on this message. Coding agents begin compaction at its first words and read nothing else but the counts.
-// Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,
-// Claude Code looks for vendor_a's sentence and asks for a shorter answer; of a prompt that was not counted to its end, for one
-// that is a little shorter each time. A count below the maximum, which would seem to fit, is left out.
+// Clients built on LiteLLM look for the beginning of vendor_b's sentence, in brackets here, and Crush for all of it with its
+// counts. Where prompt and answer together are too long, Claude Code looks for vendor_a's sentence and asks for a shorter
+// answer; of a prompt that was not counted to its end, for one that is a little shorter each time. A count below the maximum,
+// which would seem to fit, is left out.
 const contextMessage = ({ tokens, maximum, prompt, answer, atLeast }: Overlong): string => {
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
     return "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"
-  const room =
+  const asked =
     prompt === undefined || atLeast
-      ? ''
-      : `; input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${maximum}`
-  return `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens${room})`
+      ? `your messages resulted in ${tokens} tokens`
+      : `you requested ${tokens} tokens: input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${maximum}`
+  return `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens. However, ${asked})`
 }
 
 const windowIn = ({ maximum, prompt, atLeast }: Overlong): ContextWindow | undefined =>

@@ -103,11 +103,13 @@ describe('a provider’s error is classified', () => {
       400,
       failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
     )
-    expect(message).toBe("prompt is too long: 5 tokens > 4 maximum (this model's maximum context length is 4 tokens)")
+    expect(message).toBe(
+      "prompt is too long: 5 tokens > 4 maximum (this model's maximum context length is 4 tokens. However, your messages resulted in 5 tokens)",
+    )
     const window = 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease'
     const told = messages.decodeError(400, failure('invalid_request_error', window)).message
     expect(told).toBe(
-      "prompt is too long: 210000 tokens > 200000 maximum (this model's maximum context length is 200000 tokens; input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000)",
+      "prompt is too long: 210000 tokens > 200000 maximum (this model's maximum context length is 200000 tokens. However, you requested 210000 tokens: input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000)",
     )
     // As another gateway of this kind tells it.
     expect(messages.decodeError(400, failure('invalid_request_error', told)).message).toBe(told)

@@ -180,7 +180,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   test('that names more tokens than the maximum is a prompt too long, with or without a code', () => {
     const message = "This model's maximum context length is 8192 tokens. However, your request has 9001 input tokens."
     expect(decode(400, { message, code: 400, type: 'BadRequestError' }).message).toBe(
-      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens)",
     )
   })
 
@@ -191,11 +191,12 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'Your request has 8000 input tokens (1001 > 8192 - 8000).',
     'However, you requested 1001 output tokens and your prompt contains 8000 input tokens, for a total of 9001 tokens.',
     "You passed 8000 input tokens and requested 1001 output tokens. However, the model's context length is only 8192 tokens.",
+    "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, you requested 9001 tokens: input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)",
     'prompt is too long: 9001 tokens > 8192 maximum (input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)',
   ])('for a prompt that leaves no room for the answer says how much there is: %s', (words) => {
     const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
     expect(message).toBe(
-      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens; input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)",
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, you requested 9001 tokens: input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)",
     )
   })
 
@@ -203,7 +204,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     const words =
       "This model's maximum context length is 8 tokens. You requested 19 tokens (10 in the messages, 9 in the completion)."
     expect(decode(400, { message: words }).message).toBe(
-      "prompt is too long: 19 tokens > 8 maximum (this model's maximum context length is 8 tokens)",
+      "prompt is too long: 19 tokens > 8 maximum (this model's maximum context length is 8 tokens. However, your messages resulted in 19 tokens)",
     )
   })
 
@@ -214,7 +215,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   ])('for a prompt that was not counted to its end does not mention room for the answer: %s', (words) => {
     const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
     expect(message).toBe(
-      "prompt is too long: 8193 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+      "prompt is too long: 8193 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, your messages resulted in 8193 tokens)",
     )
   })
 
@@ -241,6 +242,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     "This model's maximum context length is 8192 tokens. However, your prompt contains at least 9001 input tokens, which leaves none for an answer.",
     'request (9001 tokens) exceeds the available context size (8192 tokens)',
     "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+    "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens)",
     'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
     'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9001>= n_ctx: 8192). Try to load the model with a larger context length, or provide a shorter input.',
     'Requested tokens (9001) exceed context window of 8192',
@@ -273,7 +275,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   test.each([
     ...TOLD.map((message) => [
       message,
-      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens)",
     ]),
     ...SAID.map((message) => [
       message,
