@@ -44,7 +44,7 @@ export const readBody = async (
     hurried()
       ? Math.min(HURRIED_MS, timeoutMs) + seen.bytes / (inOneGo ? HURRIED_BYTES_PER_MS : MIN_BYTES_PER_MS)
       : timeoutMs + seen.bytes / MIN_BYTES_PER_MS
-  const read = await withinTime(reading, allowedMs, hurried)
+  const read = await withinTime(reading, allowedMs, () => (hurried() ? busy() : lateBy(request)))
   const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
   if (decompress === undefined) {
@@ -115,17 +115,24 @@ const decompressed = (
     })
   })
 
-const withinTime = <T>(reading: Promise<T>, allowedMs: () => number, hurried: () => boolean): Promise<T> =>
+const busy = (): GatewayError => unavailable('is busy', { cause: 'descriptors' })
+
+/** The runtime tells a client to send its body only where that is asked for in small letters; the JDK's asks otherwise. */
+const lateBy = ({ headers }: Request): GatewayError => {
+  const expects = headers.get('expect') ?? '100-continue'
+  return invalidRequest(
+    expects === '100-continue'
+      ? 'The body did not arrive in time. Send the request again.'
+      : 'The body did not arrive in time: of the header Expect only 100-continue in small letters is answered. Leave it out.',
+  )
+}
+
+const withinTime = <T>(reading: Promise<T>, allowedMs: () => number, late: () => GatewayError): Promise<T> =>
   new Promise((resolve, reject) => {
     const begunAt = performance.now()
     const awaited = (now: number): number => {
       const left = begunAt + allowedMs() - now
-      if (left <= 0)
-        reject(
-          hurried()
-            ? unavailable('is busy', { cause: 'descriptors' })
-            : invalidRequest('The body did not arrive in time. Send the request again.'),
-        )
+      if (left <= 0) reject(late())
       return left
     }
     lookAfter(awaited, begunAt)

@@ -33,3 +33,19 @@ const codeOf = (reading: Promise<unknown>): Promise<string> =>
     () => 'read',
     (error: GatewayError) => error.code,
   )
+
+test.each([
+  ['100-Continue', 'Leave it out'],
+  ['100-continue', 'Send the request again'],
+])('a body that does not come is told of Expect: %s where that is why', async (value, words) => {
+  const waiting = new Request('http://gateway/', {
+    method: 'POST',
+    headers: { expect: value },
+    body: new ReadableStream({ start: (out) => out.enqueue(PIECE) }),
+  })
+  const error: GatewayError = await readBody(waiting, 2 ** 20, 10).then(
+    () => Promise.reject(new Error('it came')),
+    (thrown) => thrown,
+  )
+  expect(error.message).toContain(words)
+})
