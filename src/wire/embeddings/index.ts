@@ -22,12 +22,8 @@ const packed = (
 const isVector = (value: Json | undefined): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
 
-/** As numbers of 32 bits, the lowest byte first. */
-const base64Of = (vector: readonly number[]): string => {
-  const bytes = Buffer.allocUnsafe(vector.length * 4)
-  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4)
-  return bytes.toString('base64')
-}
+/** As numbers of 32 bits, the lowest byte first, as every machine that this runs on has them. */
+const base64Of = (vector: readonly number[]): string => Buffer.from(new Float32Array(vector).buffer).toString('base64')
 
 export const embeddings = sameWire({
   wire: 'embeddings',
