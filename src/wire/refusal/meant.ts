@@ -7,7 +7,7 @@ import { isClients } from './quoted.ts'
 const CALLED = new Map([
   ['file', /\b(?:audio|sound|recording|media|speech)\b/i],
   ['image', /\b(?:images?|pictures?|photos?)\b/i],
-  ['input', /\b(?:texts?|inputs?|batch|sequences?|characters)\b/i],
+  ['input', /\b(?:texts?|inputs?|batch(?:es)?|sequences?|characters|tokens)\b/i],
 ])
 
 /** As short as a value that is chosen from a list. */

@@ -73,7 +73,7 @@ const SIZE = /\btokens?\b|\blength\b|\blong(?:er)?\b/i
 const isAbout = (text: string): boolean => CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text))
 
 const TOO_MUCH =
-  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer) than\b|\breduce the length\b|\bmaximum (?:input|prompt) length is\b|\brange of\b/i
+  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer|larger) than\b|\breduce the length\b|\bmaximum (?:input|prompt) length is\b|\brange of\b/i
 /** What may be too long, or too many, in a prompt. */
 const PART =
   /\b(?:tools?|functions?|images?|audio|video|pdfs?|documents?|pixels?|stop|lists?|items?|schemas?|n|ttl|tags?|titles?|logit_bias)\b/i

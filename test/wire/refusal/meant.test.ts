@@ -12,6 +12,7 @@ describe('a refusal means', () => {
   test.each([
     [vectors, 'This model does not support matryoshka: other output dimensions lead to poor results.', 'dimensions'],
     [vectors, 'batch size 64 > maximum allowed batch size 32', 'input'],
+    [vectors, 'Too many tokens overall, split into more batches.', 'input'],
     [vectors, 'the sequence is longer than this server was built for', 'input'],
     [vectors, 'only the encoding format float is known here', 'encoding_format'],
     [speech, "Voice 'zz' not found. Available voices: af_heart, af_sky", 'voice'],

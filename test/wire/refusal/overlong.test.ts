@@ -70,6 +70,7 @@ describe('a prompt that is too long', () => {
     'Your messages are longer than what this model was trained on, in tokens.',
     'too many tokens in the prompt',
     'context overflow',
+    'Prompt length is larger than the maximum allowed length of 1024 tokens',
     "Invalid 'input[0]': maximum input length is 8192 tokens.",
     'The context is exceeded. Longer ones are not to be had at this time.',
   ])('is known without figures: %s', (message) => {
