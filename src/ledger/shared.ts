@@ -1,7 +1,8 @@
 // The contract of a ledger that several processes share: what each, a node, asks of it, and what it is told. Admission,
 // limits and settlement are decided in one place, so that quotas and limits hold over all of them to the token.
 
-import { type ErrorCode, type ErrorDetails, GatewayError } from '../errors.ts'
+import { type ErrorCode, type ErrorDetails, GatewayError, unavailable } from '../errors.ts'
+import { isStoreError } from '../store/store.ts'
 import type { SoFar } from './journal.ts'
 import type { Begun, Reservation, ReserveAsk, Settlement } from './ledger.ts'
 import type { Limited } from './limit-headers.ts'
@@ -86,7 +87,9 @@ export const toShared = (thrown: unknown): SharedError => {
   const error =
     thrown instanceof GatewayError
       ? thrown
-      : new GatewayError('internal_error', 'The gateway failed.', { cause: thrown })
+      : isStoreError(thrown)
+        ? unavailable('cannot reach its records', { retryAfterMs: 1_000, cause: thrown })
+        : new GatewayError('internal_error', 'The gateway failed.', { cause: thrown })
   const { code, message, param, retryAfterMs, details, retry, failover, cause } = error
   return {
     ...{ code, message, param, retryAfterMs, details, retry, failover },

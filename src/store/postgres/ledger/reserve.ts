@@ -211,14 +211,17 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
   const reserve = async (asks: readonly AskOf<'reserve'>[], along?: Along): Promise<Verdict[]> => {
     const verdicts = new Array<Verdict>(asks.length)
     let wishes: { at: number; wish: Wish }[] = []
-    for (const [at, { id, ask }] of asks.entries()) {
-      const known = running.get(id)
-      const wished =
-        known === undefined ? await asVerdict(wishOf(id, ask)) : { reservation: reservationOf(known.open, undefined) }
-      if ('asked' in wished) wishes.push({ at, wish: wished })
-      else verdicts[at] = wished
-      asking.add(id)
+    const wished = await Promise.all(
+      asks.map(({ id, ask }) => {
+        const known = running.get(id)
+        return known === undefined ? asVerdict(wishOf(id, ask)) : { reservation: reservationOf(known.open, undefined) }
+      }),
+    )
+    for (const [at, wish] of wished.entries()) {
+      if ('asked' in wish) wishes.push({ at, wish })
+      else verdicts[at] = wish
     }
+    for (const { id } of asks) asking.add(id)
     try {
       const until = performance.now() + timing.reserveMs
       for (let round = 0; wishes.length > 0; round++) {

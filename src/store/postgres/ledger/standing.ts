@@ -7,6 +7,7 @@ import { requireLeft } from '../../../ledger/admission.ts'
 import { type Bound, boundOf, type Per, quotaOf, TOKENS } from '../../../ledger/bounds.ts'
 import { type AskOf, toShared, type Verdict } from '../../../ledger/shared.ts'
 import type { Terms } from './options.ts'
+import { soon } from './soon.ts'
 
 type NameOf = (budget: BudgetId) => string | undefined
 /** The key's first, then those of its budgets; null where there is none. */
@@ -38,13 +39,14 @@ export const createStanding = ({ client, keys, budgets, refresh, calendar }: Ter
   const nameOf = (id: BudgetId): Promise<string | undefined> => {
     const known = asked.get(id)
     if (known !== undefined) return known
-    const name = budgets.nameOf(id).catch(() => undefined)
+    const reading = budgets.nameOf(id).catch(() => undefined)
+    const name = soon(reading)
     asked.set(id, name)
-    setTimeout(() => asked.delete(id), NAMED_MS).unref()
+    void reading.then(() => setTimeout(() => asked.delete(id), NAMED_MS).unref())
     return name
   }
 
-  /** For the words of a refusal, which does not wait for them where they cannot be read. */
+  /** For the words of a refusal, which does not wait for long for them. */
   const namesOf = async (counted: readonly Budget[]): Promise<NameOf> => {
     const names = await Promise.all(counted.map(async ({ id }) => [id, await nameOf(id)] as const))
     return (budget) => names.find(([id]) => id === budget)?.[1]
