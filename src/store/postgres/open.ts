@@ -114,7 +114,7 @@ const storeOf = async (
     settings: createSettings(orm, changes),
     entries: createEntries(orm, changes),
     refusals: createRefusals(client, requireUsable),
-    background: createBackground(orm),
+    background: createBackground(client),
     answers: createKeptAnswers(client, clock),
     alerts: createAlertStore(orm, changes),
     insight: createInsight(client, calendar, sums),

@@ -6,11 +6,13 @@ import type { Queries } from './client.ts'
 
 export type Orm = PgRemoteDatabase
 
-/** The columns of one answer must have names of their own: it comes as objects. */
-export const ormOf = (queries: Queries): Orm => {
+/**
+ * The columns of one answer must have names of their own: it comes as objects. `isRepeatable`: all that is asked by it does no more
+ * a second time, and not what is read alone.
+ */
+export const ormOf = (queries: Queries, isRepeatable = false): Orm => {
   const orm = drizzle(async (text, params, method) => {
-    // To read twice does no more than to read once.
-    const rows = await queries.query(text, params, { isRepeatable: text.startsWith('select') })
+    const rows = await queries.query(text, params, { isRepeatable: isRepeatable || text.startsWith('select') })
     return { rows: method === 'all' ? rows.map(Object.values) : rows }
   })
   const { session } = orm._

@@ -2,6 +2,7 @@
 // only later. Whatever becomes of it, nothing is granted, billed or let in twice, and nothing is held for good.
 
 import { afterEach, describe, expect, test } from 'bun:test'
+import { createBackground } from '../../../src/store/postgres/background.ts'
 import type { Client } from '../../../src/store/postgres/client.ts'
 import { storeError } from '../../../src/store/store.ts'
 import {
@@ -181,5 +182,23 @@ describe.skipIf(postgresMissing !== undefined)('a statement of which nothing is 
         { outcome: 'failed', input: 10, alone: true },
       ])
     })
+  })
+
+  test.each(WAYS)('that keeps where an answer in the background is, has it found again (%s)', async (way) => {
+    const ledger = await newLedger()
+    const deaf = createDeaf()
+    const background = createBackground(deaf.over(ledger.admin))
+    const answer = {
+      ...{ id: 'resp_1', exchangeId: 'req_1', keyId: 'key_1', provider: 'vendor_b', account: 'main', model: 'm' },
+      createdAt: 1,
+    }
+    deaf.lose(/insert into/, way)
+    await background.keep(answer)
+    await deaf.arrive()
+    expect(await background.find('key_1', 'resp_1')).toEqual(answer)
+    deaf.lose(/delete from/, way)
+    await background.forget(answer)
+    await deaf.arrive()
+    expect(await background.of('req_1')).toBeUndefined()
   })
 })
