@@ -201,7 +201,7 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called:
-      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\blast message\b|\bfirst message\b|\bprefill\b|\bsystem message\b|\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\b|\btool ids?\b|\buser (?:query|message)\b|\bassistant messages\b/i,
+      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\b(?:last|first|system|user|assistant) (?:messages?|query)\b|\bprefill\b|\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\b|\btool ids?\b/i,
     asked: disorder,
   },
   {

@@ -72,7 +72,8 @@ const NOT_THE_REQUEST = new Set([
 
 /** Of any policy, and those of one server, the medium before them or the category behind. */
 const FLAGGED_CODE =
-  /(?:_policy_violation|PolicyViolation)$|^(?:content|usage|safety|bio|cyber)_policy$|^data_?inspection_?failed$|^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/i
+  /policy_?violation$|^[a-z]{1,16}_policy$|^data_?inspection_?failed$|sensitivecontentdetected(?:\.|$)/i
+
 export type ErrorObject = {
   /** The HTTP status, or the one the error itself names where it came with a 200. */
   status: number

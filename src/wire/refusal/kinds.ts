@@ -28,35 +28,34 @@ const ENDED =
 const WANTED =
   /(?:\b(?:requires?|needs?|without|no|not include|add|enter|provide|missing)|n[o’']t have) (?:(?:an?|any|your|the|valid|active|paid|more) )*$/i
 /** What is had again by itself. */
-const IN_TIME =
-  /\b(?:hourly|daily|weekly|monthly|per (?:second|minute|hour|day|week|month))\b|\b\d+[- ]?(?:hours?|days?|h)\b|\breset/i
-const RATE = /\brate[- ]?limit|\btoo many (?:\w+ )?requests\b|\bthrottl/i
+const EACH = 'hourly|daily|weekly|monthly|\\d+[- ]?(?:hours?|days?|h)'
+const PER = 'per (?:second|minute|hour|day|week|month)'
+const IN_TIME = `\\b(?:${EACH}|${PER})\\b|\\breset`
+const RATE = '\\brate[- ]?limit\\w*|\\btoo many (?:\\w+ )?requests\\b|\\bthrottl\\w*'
+
+/** What is paid for, and what is paid with. */
+const PAID =
+  'credits?|balance|funds|(?:pre)?payments?|invoices?|spend(?:ing)?|billing|(?:credit|debit|bank) cards?(?! (?:number|detail))|arrear\\w*'
+const PLAN = 'usage limits?|extra usage|free[ -]tier|subscription(?! key)|membership|(?:coding|paid|token) plan'
 
 const MONEY: Sign[] = [
   {
-    about:
-      /\b(?:credits?|balance|funds|(?:pre)?payments?|invoices?|spend(?:ing)?|billing|(?:credit|debit|bank) cards?(?! (?:number|detail))|arrear\w*)\b|余额|额度|资源包|残高|잔액/i,
+    about: new RegExp(`\\b(?:${PAID})\\b|余额|额度|资源包|残高|잔액`, 'i'),
     said: ENDED,
     wants: WANTED,
-    else: RATE,
+    else: new RegExp(RATE, 'i'),
   },
   // Of money, and not of thoughts.
   { about: /\bbudget\b/i, said: ENDED, else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i },
   // Of no time, at whose end it is had again.
-  {
-    about: /\b(?:usage limits?|extra usage|free[ -]tier|subscription(?! key)|membership|(?:coding|paid|token) plan)\b/i,
-    said: ENDED,
-    wants: WANTED,
-    else: IN_TIME,
-  },
+  { about: new RegExp(`\\b(?:${PLAN})\\b`, 'i'), said: ENDED, wants: WANTED, else: new RegExp(IN_TIME, 'i') },
   { about: /\bquota\b/i, said: /\b(?:insufficient|not enough|used up)\b/i, else: /\bstorage\b/i },
   // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
   {
-    about:
-      /\bto (?:continue|resume|restore) (?:(?:the|your|its) )?(?:using|usage|access|service|making (?:\w+ )?(?:requests|calls))\b|\bkeep going\b/i,
+    about: /\bto (?:continue|resume|restore)\b|\bkeep going\b/i,
     said: /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
-    of: /\b(?:limit|cap|quota|allocation|allowance|extra usage|credits?|funds|balance|billing|plans?|tier|trial|free|paid)\b/i,
-    else: /tokens?\b|\bparameters?\b|\bcontext\b|\brate[- ]?limits?\b/i,
+    of: new RegExp(`\\b(?:limit|cap|quota|allocation|allowance|plans?|tier|trial|free|paid|${PLAN}|${PAID})\\b`, 'i'),
+    else: new RegExp(`tokens?\\b|\\bparameters?\\b|\\bcontext\\b|${RATE}|${IN_TIME}`, 'i'),
   },
   // What is switched off for an account is a fault of the request.
   {
@@ -70,7 +69,7 @@ const NAMED =
   '(?:publisher )?(?:model|deployment|engine)s?\\b(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
 /** That it is not there for who asks. */
 const ABSENT =
-  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|access denied|denied"
+  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|denied"
 const MODEL: Sign[] = [
   new RegExp(
     `(?<!\\b(?:by|with|for) (?:this|the) )\\b${NAMED}(?:[^;\\n]{0,200}?\\b(?:${ABSENT})\\b|[^;\\n]{0,200}?throughput isn|:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$)`,
@@ -85,8 +84,7 @@ const MODEL: Sign[] = [
   /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
 ].map((about) => ({ about }))
 /** The same in a sentence that names it by the id that was sent. */
-const OF_ID =
-  /\bis not a valid model\b|\bno \w+ (?:found|available|running|loaded) for\b|\b(?:not found|not exist|unknown|unavailable|not available)\b/i
+const OF_ID = new RegExp(`\\b(?:${ABSENT}|no \\w+ (?:found|available|running|loaded) for)\\b`, 'i')
 
 /** Before it. */
 const GIVEN = /\b(?:passed|got|received|given):? (?:model=)?['"`]?$/i
@@ -112,16 +110,18 @@ const POLICY: Sign[] = [
   ].map((about) => ({ about })),
 ]
 
+const LIMITS = '(?:limit|quota|allowance)s?'
 const BUSY: Sign[] = [
   {
-    about:
-      /\brate[- ]?limit\w*|\btoo many (?:\w+ )?requests\b|\b(?:requests?|(?<!\b(?:tool|function)s? )calls?) (?:limit|quota)\b|\bthrottl\w*/i,
+    about: new RegExp(`${RATE}|\\b(?:requests?|(?<!\\b(?:tool|function)s? )calls?) (?:limit|quota)\\b`, 'i'),
     said: /\b(?:exceed|reach|hit|wait|retry|again|later|many|throttl)/i,
   },
   // Of what may be used in a time.
   {
-    about:
-      /\b(?:hourly|daily|weekly|monthly|\d+[- ]hours?) (?:(?!exceed)[\w()-]+ ){0,3}(?:limit|quota|allowance)s?\b|\b(?:limit|quota|allowance)s? (?:[\w,]+ ){0,5}per (?:second|minute|hour|day|week|month)\b|\bper (?:second|minute|hour|day|week|month) (?:\w+ )?(?:limit|quota|allowance)s?\b/i,
+    about: new RegExp(
+      `\\b(?:${EACH}) (?:(?!exceed)[\\w()-]+ ){0,3}${LIMITS}\\b|\\b${LIMITS} (?:[\\w,]+ ){0,5}${PER}\\b|\\b${PER} (?:\\w+ )?${LIMITS}\\b`,
+      'i',
+    ),
     said: /\b(?:exceed\w*|reach\w*|used up|over)\b/i,
   },
   ...[
