@@ -121,6 +121,14 @@ const BY_WORDS: Row[] = [
 
 const CHOICES: Row[] = [
   [
+    'a relay',
+    M2C,
+    'tools',
+    400,
+    openai('X: {"error":{"message":"Failed to call a function.","code":"tool_use_failed","failed_generation":"x"}}'),
+    'refused access',
+  ],
+  [
     'a harmony server',
     C2R,
     'forced',

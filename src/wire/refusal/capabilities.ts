@@ -277,18 +277,11 @@ const CAPABILITIES: Capability[] = [
     // Before the tools that are not to be had in a stream: what is broken in one is no fault of its request.
     called: STREAMS,
     unless: ANY,
-    asked: ({ sent, said }) =>
-      sent.stream === true && (NO_STREAM.test(said) || isOfAnother(said))
-        ? at(['stream'], { remedy: 'not-streamed' })
-        : undefined,
-  },
-  {
-    called: STREAMS,
-    unless: ANY,
-    asked: ({ sent, said }) =>
-      sent.stream !== true && (ONLY_STREAM.test(said) || isOfAnother(said))
-        ? at(['stream'], { remedy: 'streamed' })
-        : undefined,
+    asked: ({ sent, said }) => {
+      const isStreamed = sent.stream === true
+      const isOfIt = (isStreamed ? NO_STREAM : ONLY_STREAM).test(said) || isOfAnother(said)
+      return isOfIt ? at(['stream'], { remedy: isStreamed ? 'not-streamed' : 'streamed' }) : undefined
+    },
   },
   {
     // By a name that the request has not, as a setting of its own has become the server's.

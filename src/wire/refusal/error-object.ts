@@ -57,18 +57,13 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...outcomes('content-policy', 1026, 1027),
   ...outcomes('invalid', 2013),
   ...outcomes('refused', 1004, 2049),
+  ...['invalid_api_key', 'API_KEY_INVALID'].map((code) => [code, 'refused'] as const),
+  // The model wrote a call or an answer that its server could not read: it may do better when asked again.
+  ...['tool_use_failed', 'json_validate_failed'].map((code) => [code, 'refused'] as const),
 ])
 
 /** Codes that come with a 400 although the request is not at fault. */
-const NOT_THE_REQUEST = new Set([
-  'model_not_found',
-  'invalid_api_key',
-  'API_KEY_INVALID',
-  'server_error',
-  // The model wrote a call or an answer that its server could not read: it may do better when asked again.
-  'tool_use_failed',
-  'json_validate_failed',
-])
+const NOT_THE_REQUEST = new Set(['model_not_found', 'server_error'])
 
 /** Of any policy, and those of one server, the medium before them or the category behind. */
 const FLAGGED_CODE =

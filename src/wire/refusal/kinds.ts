@@ -164,7 +164,11 @@ export const kindIn = (
   const due = KINDS.filter(({ statuses }) => statuses.has(status))
   for (const { kind, signs } of due)
     for (const code of codes)
-      if (classOfCode(code) === kind || signs.some((sign) => toldBy(sign, wordsOf(code)))) return { kind }
+      if (
+        classOfCode(code) === (kind === 'no-access' ? 'refused' : kind) ||
+        signs.some((sign) => toldBy(sign, wordsOf(code)))
+      )
+        return { kind }
   const members = new Set(names.filter(({ found }) => found === 'told').map(({ steps }) => steps.at(-1)))
   for (const { words, at } of sentencesIn(text)) {
     if (OF_A_MEMBER.test(words) || OF_THEIR_SERVER.test(words)) continue

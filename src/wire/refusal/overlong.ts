@@ -43,7 +43,7 @@ const OF_THE_CONTEXT = /(?:^|_)contexts?(?:_|$)/
 const OF_A_PROMPT = /(?:^|_)(?:contexts?|prompts?|inputs?|messages|tokens)(?:_|$)/
 const TOO_LONG = /exceed|too_(?:long|large|many)|overflow/
 const OF_ELSE =
-  /image|file|audio|media|document|rate|quota|budget|max_(?:output_|completion_)?tokens|output|daily|monthly|usage|tool|deadline|per_|queue|cache|array|list|moderation/
+  /image|file|audio|media|document|rate|quota|budget|max_tokens|output|completion|daily|monthly|usage|tool|deadline|per_|queue|cache|array|list|moderation/
 
 const MOST_LINES = 20
 const MOST_CHARS = 1_000

@@ -47,7 +47,7 @@ const TEXT_ALONE =
   /\bonly\W{1,2}(?:(?:supports?|takes|accepts)\W{1,2})?text\b|text[- ]only|other than\W{1,2}text|\bnon-text\b/i
 const NOT_TAKEN =
   /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bnone of\b|\bmissing data\b|only supported|\bat most 0\b/i
-const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|\bimage(?:_url|\(s\))|cannot see/i
+const PICTURE = /\bimages?(?:_url)?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|cannot see/i
 /** What languages call them. */
 const PICTURE_WORDS = new RegExp(
   `${PICTURE.source}|\\b(?:visual|base64|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
