@@ -7,6 +7,7 @@ import { BACKSLASH, COLON, isInCharacter, onBorder, pastEscape, QUOTE, SPACE } f
 import { BEGINS, EDGE, markIn, markOf, numberIn } from './json-mark.ts'
 import { free } from './memory.ts'
 import { Pieces } from './pieces.ts'
+import type { Steps } from './steps.ts'
 
 const HEAD = Buffer.from(BEGINS)
 
@@ -32,8 +33,8 @@ export type Marked = {
     readonly end: number
     readonly hidden: number
   }
-  /** The string that a mark is of, whole. */
-  whole(which: number): string
+  /** The string that a mark is of, whole: a long one in steps. */
+  whole(which: number): Steps<string>
   /** JSON written since with the hidden bytes in place of the marks; undefined where one has not come through whole. */
   written(json: Uint8Array<ArrayBuffer>): Pieces | undefined
 }
@@ -91,10 +92,21 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
     count,
     markIn: (text) => markIn(text, count),
     placeOf,
-    whole: (which) =>
-      JSON.parse(all.toString('utf8', (spans[which * 3] as number) - 1, (spans[which * 3 + 2] as number) + 1)),
+    whole: (which) => stringAt(all, spans[which * 3] as number, spans[which * 3 + 2] as number),
     written: (json) => written(json, count, (which) => [all.subarray(spans[which * 3 + 1], spans[which * 3 + 2])]),
   }
+}
+
+/** A string is decoded in one step, and its escapes are read in another, where it has more bytes. */
+const STEP_BYTES = 1024 * 1024
+
+function* stringAt(all: Buffer, start: number, end: number): Steps<string> {
+  const isPlain = !all.subarray(start, end).includes(BACKSLASH)
+  const json = isPlain ? all.subarray(start, end) : all.subarray(start - 1, end + 1)
+  const text = json.toString(isAscii(json) ? 'latin1' : 'utf8')
+  if (isPlain) return text
+  if (json.length > STEP_BYTES) yield
+  return JSON.parse(text)
 }
 
 /** How a character of two halves begins where it is escaped; either may stand alone. */

@@ -138,7 +138,7 @@ export function* unmarking(body: JsonObject, marks: Marked, kept: ReadonlySet<nu
       else if (typeof one === 'string') {
         const which = marks.markIn(one)
         if (which === undefined || kept.has(which)) continue
-        const whole = marks.whole(which)
+        const whole = yield* marks.whole(which)
         within[name] = whole
         done += whole.length
         if (done < STEP_BYTES) continue

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { type Marked, markLong } from '../../src/lib/json-marked.ts'
 import { readNow } from '../../src/lib/json-reader.ts'
 import { textOf } from '../../src/lib/pieces.ts'
+import { atOnce } from '../../src/lib/steps.ts'
 
 const utf8 = new TextEncoder()
 const markedIn = (json: string, known?: { start: number; end: number }): Marked | undefined => {
@@ -12,7 +13,22 @@ const markedIn = (json: string, known?: { start: number; end: number }): Marked 
   return markLong(bytes, readNow(bytes, { outlined: false }).cut, known)
 }
 
-const piece = fc.constantFrom('a', ' ', '"', '\\', '\n', '\u0001', '{', ']}', ',', 'ខ្មែរ', '😀', 'é', '\u2028')
+const piece = fc.constantFrom(
+  'a',
+  ' ',
+  '"',
+  '\\',
+  '\n',
+  '\u0001',
+  '{',
+  ']}',
+  ',',
+  'ខ្មែរ',
+  '😀',
+  'é',
+  '\u2028',
+  '\ufeff',
+)
 const text = fc.oneof(
   fc.array(piece, { maxLength: 20 }).map((parts) => parts.join('')),
   fc
@@ -36,7 +52,7 @@ const json = fc
 const whole = (value: unknown, marks: Marked): unknown => {
   if (typeof value === 'string') {
     const which = marks.markIn(value)
-    return which === undefined ? value : marks.whole(which)
+    return which === undefined ? value : atOnce(marks.whole(which))
   }
   if (Array.isArray(value)) return value.map((each) => whole(each, marks))
   if (typeof value !== 'object' || value === null) return value
@@ -44,6 +60,21 @@ const whole = (value: unknown, marks: Marked): unknown => {
 }
 
 describe('marks', () => {
+  test.each([
+    ['without escapes', 'x', 1],
+    ['in another script', 'ខ', 1],
+    ['with escapes', 'a\n', 2],
+  ])('of a long string %s: it is put back in so many steps', (_, unit, most) => {
+    const given = { long: unit.repeat(3_000_000 / JSON.stringify(unit).length) }
+    const marks = markedIn(JSON.stringify(given))
+    const steps = marks?.whole(0)
+    let count = 1
+    let step = steps?.next()
+    for (; step?.done === false; step = steps?.next()) count++
+    expect(step?.value === given.long).toBe(true)
+    expect(count).toBe(most)
+  })
+
   test('stand for what parsing all of it gives, in whatever form it is written again', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 1), (given, indent) => {
