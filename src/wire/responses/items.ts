@@ -3,40 +3,18 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { behindThought } from '../../ir/tagged-thoughts.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { toolHeard } from '../tools/heard.ts'
 import { type FreeText, freeText } from '../tools/undo.ts'
-import { piecesOf } from '../turns/pieces.ts'
-import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
+import { type ContentEvents, type Message, messageReader, newMessage } from './message-reader.ts'
+import { lacksLetters, unstreamed } from './missing.ts'
+import { argumentsText } from './output.ts'
 import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
 import { decodeReasoning } from './reasoning.ts'
 
 /**
- * `text`, also below: what has been emitted so far. `waiting`: more of it, or its end, is yet to come, but no part is open:
- * it has only been announced, or another item has begun.
- */
-type Content = {
-  at: number
-  part: number | undefined
-  kind: 'text' | 'refusal'
-  text: string
-  /** How long each piece of it was. */
-  lengths: number[]
-  /** Those that have been told, written as JSON. */
-  citations: string[]
-  state: 'waiting' | 'open' | 'over'
-}
-/** `untold`: the contents whose whole text has not been told; `told`: those that may end yet all the same, by their texts. */
-type Message = {
-  kind: 'message'
-  contents: Map<number, Content>
-  untold: Set<Content>
-  told: Map<string, Content>
-}
-/**
- * `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. `wrapped`: for a tool of free text that was
+ * `text`, also below: what has been emitted so far. `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. `wrapped`: for a tool of free text that was
  * called as a function.
  */
 type Call = {
@@ -59,7 +37,7 @@ type Thought = {
 }
 type Item = Message | Call | Thought | { kind: 'opaque' } | { kind: 'done'; was: ItemKind }
 
-export type ItemReader = {
+export type ItemReader = ContentEvents & {
   /** For the other methods. */
   placeOf: Places['of']
   added(at: number, item: JsonObject): void
@@ -67,16 +45,8 @@ export type ItemReader = {
   done(at: number, item: JsonObject | undefined): void
   /** At the end of the answer: reads those of its items that are not done, then ends whatever is still open. */
   settle(output: readonly Json[]): void
-  contentAdded(at: number, index: number, part: JsonObject): void
-  contentDone(at: number, index: number, part: JsonObject): void
-  textDelta(at: number, index: number, text: string, logprobs: Json | undefined): void
-  /** For this and the other `Done` methods, the text is complete: what was not streamed of it is emitted. */
-  textDone(at: number, index: number, text: string, logprobs: Json | undefined): void
-  refusalDelta(at: number, index: number, text: string): void
-  refusalDone(at: number, index: number, text: string): void
-  /** `number`: which of its text's annotations it is. */
-  citation(at: number, index: number, annotation: JsonObject, number: Json | undefined): void
   inputDelta(at: number, text: string): void
+  /** For this and the other `Done` method, the text is complete: what was not streamed of it is emitted. */
   inputDone(at: number, text: string): void
   reasoningDelta(at: number, full: boolean, index: number, text: string): void
   reasoningDone(at: number, full: boolean, index: number, text: string): void
@@ -98,11 +68,8 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
   const doneIds = new Set<string>()
   /** The item whose text or thought is open. */
   let speaking: number | undefined
-  /** The contents of that item that are open. */
-  const open = new Set<Content>()
   let next = 0
   let calls = false
-  let refused = false
 
   const places = itemPlaces((at) => {
     const item = items.get(at)
@@ -118,7 +85,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
 
   const interrupt = (item: Item | undefined): void => {
     if (item?.kind === 'message') {
-      for (const target of open) closeContent(target, 'waiting')
+      messages.interrupt()
     } else if (item?.kind === 'reasoning' && item.part !== undefined && item.full) {
       // The vendor sends summaries, whose seal comes with their end and must stay with them.
       emit({ type: 'reasoning-end', part: item.part })
@@ -127,139 +94,19 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
     }
   }
 
-  // Messages.
-
-  const message = (at: number): Message | undefined => {
+  const messageAt = (at: number): Message | undefined => {
     const item = items.get(at)
     if (item?.kind === 'message') return item
     if (item !== undefined) return undefined
-    const made: Message = { kind: 'message', contents: new Map(), untold: new Set(), told: new Map() }
+    const made = newMessage()
     items.set(at, made)
     return made
   }
-
-  /**
-   * Some servers count the contents of all items, or every delta: at a new index, a delta goes on with what is open, and
-   * so does a `whole` text that begins like that.
-   */
-  const content = (at: number, index: number, kind: Content['kind'], whole?: string): Content | undefined => {
-    const owner = message(at)
-    const known = owner?.contents.get(index)
-    if (owner === undefined || known !== undefined) return known
-    for (const target of owner.untold) {
-      if (target.kind === kind && (whole === undefined || whole.startsWith(target.text))) return target
-    }
-    return begunContent(at, index, kind)
+  const begin = (at: number): number => {
+    speak(at)
+    return next++
   }
-
-  /** The same for a part that ends, whose whole text may have been told at another index. */
-  const endingContent = (at: number, index: number, kind: Content['kind'], whole: string): Content | undefined => {
-    const owner = message(at)
-    const told = owner?.contents.has(index) === false ? owner.told.get(whole) : undefined
-    return told?.kind === kind ? told : content(at, index, kind, whole)
-  }
-
-  const begunContent = (at: number, index: number, kind: Content['kind']): Content | undefined => {
-    const owner = message(at)
-    const known = owner?.contents.get(index)
-    if (owner === undefined || known !== undefined) return known
-    const made: Content = { at, part: undefined, kind, text: '', lengths: [], citations: [], state: 'waiting' }
-    owner.contents.set(index, made)
-    owner.untold.add(made)
-    if (kind === 'refusal') refused = true
-    return made
-  }
-
-  const openContent = (target: Content): number => {
-    if (target.state === 'open' && target.part !== undefined) return target.part
-    speak(target.at)
-    target.part = next++
-    target.state = 'open'
-    open.add(target)
-    emit({ type: target.kind === 'text' ? 'text-start' : 'refusal-start', part: target.part })
-    return target.part
-  }
-
-  const closeContent = (target: Content, state: 'waiting' | 'over'): void => {
-    target.state = state
-    open.delete(target)
-    if (target.part !== undefined)
-      emit({ type: target.kind === 'text' ? 'text-end' : 'refusal-end', part: target.part })
-  }
-
-  const addText = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
-    if (target?.kind !== kind || target.state === 'over') return
-    const decoded = kind === 'text' ? decodeLogprobs(logprobs) : []
-    if (text === '' && decoded.length === 0) return
-    const part = openContent(target)
-    target.text += text
-    target.lengths.push(text.length)
-    if (kind === 'refusal') emit({ type: 'refusal-delta', part, text })
-    else if (decoded.length === 0) emit({ type: 'text-delta', part, text })
-    else emit({ type: 'text-delta', part, text, logprobs: decoded })
-  }
-
-  /** The whole text of a content part, whose end may yet come. */
-  const tellWhole = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
-    if (target === undefined) return
-    addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
-    const owner = message(target.at)
-    if (!owner?.untold.delete(target)) return
-    owner.told.set(target.text, target)
-    if (!isGapless() && lacksText(target, text)) lost()
-  }
-
-  /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
-  const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
-    if (target?.state === 'over') tellCitations(target, whole)
-    if (target === undefined || target.state === 'over') return
-    const owner = message(target.at)
-    const text = whole === undefined ? '' : wholeText(whole)
-    const rest = unstreamed(text, target.text)
-    if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
-    if (target.part === undefined) openContent(target)
-    if (owner?.untold.delete(target) && !isGapless() && lacksText(target, text)) lost()
-    owner?.told.delete(target.text)
-    if (target.state !== 'open') {
-      target.state = 'over'
-      return
-    }
-    tellCitations(target, whole)
-    closeContent(target, 'over')
-  }
-
-  /** Those of a whole part that have not been told. */
-  const tellCitations = (target: Content, whole: JsonObject | undefined): void => {
-    const { kind, part, citations: told } = target
-    if (kind !== 'text' || part === undefined) return
-    const all = decodeCitations(whole?.annotations)
-    if (all.length <= told.length) return
-    const known = new Map<string, number>()
-    for (const one of told) known.set(one, (known.get(one) ?? 0) + 1)
-    const missing = all.filter((citation) => {
-      const one = JSON.stringify(citation)
-      const left = known.get(one) ?? 0
-      known.set(one, left - 1)
-      return left <= 0
-    })
-    // Some servers tell less of a link before its text has ended than there.
-    for (const citation of missing.slice(told.length - all.length)) {
-      told.push(JSON.stringify(citation))
-      emit({ type: 'citation', part, citation })
-    }
-  }
-
-  const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
-    const parts = piecesOf(whole?.content)
-    const told = [...owner.contents.keys()].sort((a, b) => a - b)
-    parts.forEach((part, nth) => {
-      if (!isObject(part)) return
-      const index = told.length === parts.length ? (told[nth] ?? nth) : nth
-      const kind = contentKind(part)
-      if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
-    })
-    for (const target of owner.contents.values()) endContent(target, undefined)
-  }
+  const messages = messageReader({ messageAt, begin, emit, lost, isGapless })
 
   // Calls.
 
@@ -338,8 +185,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
   /** The part number of a thought, which is started once it is known whether it is the thought itself or a summary. */
   const begunThought = (at: number, item: Thought, full: boolean): number => {
     if (item.part !== undefined) return item.part
-    speak(at)
-    item.part = next++
+    item.part = begin(at)
     if (!item.interrupted) item.full = full
     emit({ type: 'reasoning-start', part: item.part, ...(item.full ? { full: true } : {}) })
     return item.part
@@ -364,7 +210,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
     if (item.type !== 'reasoning') announced.set(at, item)
     switch (item.type) {
       case 'message':
-        message(at)
+        messageAt(at)
         break
       case 'function_call':
       case 'custom_tool_call':
@@ -392,7 +238,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
     if (known === undefined || known.kind === 'done') return
     switch (known.kind) {
       case 'message':
-        endMessage(at, known, item ?? announced.get(at))
+        messages.end(at, known, item ?? announced.get(at))
         break
       case 'call':
         endCall(known, item ?? announced.get(at))
@@ -411,6 +257,7 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
   }
 
   return {
+    ...messages.events,
     placeOf: places.of,
     added,
     done,
@@ -426,27 +273,6 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
         if (id === undefined || !before.has(id)) done(at, item)
       })
       for (const [at, item] of items) if (item.kind !== 'done') done(at, undefined)
-    },
-    contentAdded(at, index, part) {
-      const kind = contentKind(part)
-      if (kind !== undefined) begunContent(at, index, kind)
-    },
-    contentDone(at, index, part) {
-      const kind = contentKind(part)
-      if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
-    },
-    textDelta: (at, index, text, logprobs) => addText(content(at, index, 'text'), 'text', text, logprobs),
-    textDone: (at, index, text, logprobs) => tellWhole(content(at, index, 'text', text), 'text', text, logprobs),
-    refusalDelta: (at, index, text) => addText(content(at, index, 'refusal'), 'refusal', text),
-    refusalDone: (at, index, text) => tellWhole(content(at, index, 'refusal', text), 'refusal', text),
-    citation(at, index, annotation, number) {
-      const target = content(at, index, 'text')
-      if (target === undefined) return
-      // The end of its part has told it.
-      if (target.state === 'over' && typeof number === 'number' && number < target.citations.length) return
-      const citation = decodeCitation(annotation)
-      target.citations.push(JSON.stringify(citation))
-      emit({ type: 'citation', part: target.part ?? openContent(target), citation })
     },
     inputDelta(at, text) {
       const call = items.get(at)
@@ -470,49 +296,10 @@ export const itemReader = (undo: Undo, { emit, answerId, lost, isGapless }: Hear
       return calls
     },
     get refused() {
-      return refused
+      return messages.refused
     },
   }
 }
 
 const isCallItem = (item: JsonObject | undefined): boolean =>
   item?.type === 'function_call' || item?.type === 'custom_tool_call'
-
-const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
-  type === 'output_text' || type === 'text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
-
-const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type === 'refusal' ? refusal : text)
-
-/** The rest of a whole text after what was streamed of it; '' where the two disagree. */
-const unstreamed = (whole: string, streamed: string): string =>
-  whole.startsWith(streamed) ? whole.slice(streamed.length) : ''
-
-/**
- * Whether pieces of the whole are missing in what was streamed of it, between others. Servers that write a text anew at its end
- * change more than that, the white space around it, or put a thought before it that they have told apart.
- */
-const lacksText = ({ text, lengths }: Content, written: string): boolean => {
-  if (written.startsWith(text)) return false
-  const whole = behindThought(written).trim()
-  if (text.trim().length >= whole.length) return false
-  const [first, last] = [text.length - text.trimStart().length, text.trimEnd().length]
-  let begun = 0
-  let at = 0
-  return lengths.every((length) => {
-    const told = text.slice(Math.max(begun, first), Math.min(begun + length, last))
-    begun += length
-    const found = whole.indexOf(told, at)
-    at = found + told.length
-    return found !== -1
-  })
-}
-
-/** Whether letters of the whole are missing in what was streamed of it. Servers that write arguments anew at their end change others. */
-const lacksLetters = (streamed: string, whole: string): boolean => {
-  if (whole.startsWith(streamed)) return false
-  const [had, all] = [streamed.replace(/\s+/g, ''), whole.replace(/\s+/g, '')]
-  if (had.length >= all.length) return false
-  let at = 0
-  for (let next = 0; next < all.length && at < had.length; next++) if (all[next] === had[at]) at++
-  return at === had.length
-}
