@@ -8,6 +8,7 @@ import { createApp } from '../src/app.ts'
 import { type Config, databasePath, loadConfig, problemLine } from '../src/config.ts'
 import { startDemoProviders } from '../src/demo/index.ts'
 import { createGateway } from '../src/gateway.ts'
+import { ownBooksIn } from '../src/server/own-books.ts'
 import { startServer } from '../src/server/serve.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
 import { silentLog } from '../test/support/silent-log.ts'
@@ -145,7 +146,7 @@ const playPast = async (config: Config): Promise<string[]> => {
       return (await store.keys.issue(input, { kind: 'cli', id: 'cli' })).secret
     }),
   )
-  const gateway = await createGateway({ config, store, log: silentLog, clock: now })
+  const gateway = await createGateway({ config, store, books: ownBooksIn(store), log: silentLog, clock: now })
   const app = createApp(gateway)
   for (let hour = DAYS * 24 - 3; hour >= 0; hour--) {
     const time = real - hour * HOUR_MS

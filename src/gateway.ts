@@ -5,17 +5,15 @@ import { createFailures, type Failures } from './alerts/failures.ts'
 import { createCatalogue } from './catalogue/catalogue.ts'
 import { fixedOf } from './config/fixed.ts'
 import type { ReloadAnswer } from './config/reloaded.ts'
-import { createSettings, gatewayBudget, type Settings, zoneIn } from './config/settings.ts'
+import { createSettings, type Settings } from './config/settings.ts'
 import type { Config } from './config.ts'
 import { createCredentials } from './entries/credentials.ts'
 import { createEntries, type Entries } from './entries/entries.ts'
-import { GATEWAY, isSameBudget } from './keys/budget.ts'
-import type { Actor } from './keys/key.ts'
 import type { Prices } from './ledger/cost.ts'
-import { createLedger, PROCESS_TIMERS } from './ledger/create.ts'
+import { PROCESS_TIMERS } from './ledger/create.ts'
 import { createAnswersInMemory } from './ledger/kept-in-memory.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { createLimits, type GatewayLimits } from './ledger/limits.ts'
+import type { GatewayLimits } from './ledger/limits.ts'
 import { createTurns } from './lib/turns.ts'
 import { createMembership, type Membership } from './members/membership.ts'
 import { type Accounts, createAccounts } from './observe/accounts.ts'
@@ -38,7 +36,7 @@ import { createBackground } from './relay/background/watched.ts'
 import type { Client, Ended, Summary } from './relay/exchange.ts'
 import { createHealth, targetName } from './relay/health.ts'
 import type { Relay } from './relay/services.ts'
-import type { SqliteStore, Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import type { Together } from './store/together.ts'
 
 export type Gateway = Relay & {
@@ -124,7 +122,9 @@ export type Listener = {
 
 type GatewayOptions = {
   config: Config
+  store: Store
   log: Log
+  books: MakesBooks
   /** Tests give their own. */
   clock?: (() => number) | undefined
   /** What other processes may still be at is not settled at the start, but left to be. */
@@ -133,19 +133,23 @@ type GatewayOptions = {
   processes?: number
   /** Of a store that nodes share. */
   together?: Together | undefined
-} & (
-  | { store: SqliteStore; books?: undefined }
-  /** Of a process for which another keeps the books: what it asks that one by. */
-  | { store: Store; books: MakesBooks }
-)
+}
 
-type Books = { ledger: Ledger; limits: GatewayLimits }
-/** Makes them for a process. */
+/** The ledger and the limits of a process, or what it asks another by that keeps them. */
 export type MakesBooks = (own: OwnBooks) => Books | Promise<Books>
+type Books = { ledger: Ledger; limits: GatewayLimits }
+export type OwnBooks = {
+  config: Config
+  log: Log
+  prices: () => Prices
+  clock: () => number
+  stopwatch: () => number
+  othersRun: boolean
+  failed: (cause: unknown) => void
+}
 
 export const createGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { config: base, store, log, clock: givenClock, othersRun = false, processes = 1, together } = options
-  const books = options.books === undefined ? ownBooksIn(options.store) : options.books
+  const { config: base, store, log, books, clock: givenClock, othersRun = false, processes = 1, together } = options
   const credentials = createCredentials(base)
   const entries = await createEntries({
     base,
@@ -274,44 +278,6 @@ export const alertsOf = (
   isIdle: boolean,
 ) => createAlerts({ store: store.alerts, rules: () => config.alerts, clock, warn: log.warn, isIdle })
 
-type OwnBooks = {
-  config: Config
-  log: Log
-  prices: () => Prices
-  clock: () => number
-  stopwatch: () => number
-  othersRun: boolean
-  failed: (cause: unknown) => void
-}
-
-/** The books of a process that keeps them itself, and settles what a killed one left. */
-export const ownBooksIn = (store: SqliteStore) => async (own: OwnBooks) => {
-  const { config, prices, log, clock, stopwatch, othersRun, failed } = own
-  const ledger = createLedger({
-    ...{ store, clock, prices, onFailure: failed, calendar: config.calendar },
-    onRefused: reportRefused(log),
-    isResumed: (exchangeId) => othersRun || store.journal.answerOf(exchangeId) !== undefined,
-  })
-  reportRecovered(log, ledger.recovered)
-  await setBudget({ config, store })
-  await noteZone({ config, store, log, clock })
-  return { ledger, limits: createLimits({ clock, stopwatch, defaults: config.limits }) }
-}
-
-export const reportRefused =
-  (log: Log) =>
-  (exchange: string, cause: unknown): void =>
-    log.error('the database refused the figures of an exchange: it is settled by what was set aside for it', {
-      exchange,
-      cause: String(cause),
-    })
-
-/** Tells of exchanges that nobody was left to settle. */
-export const reportRecovered = (log: Log, exchanges: number): void => {
-  if (exchanges > 0)
-    log.warn('a previous process was killed: what it left open is settled by its last figures', { exchanges })
-}
-
 /** Reports the end of an exchange to the log, the metrics and the live views. */
 export const reportEnded = (gateway: Gateway, exchange: Ended, summary: Summary): void => {
   gateway.log.exchange(exchange, summary)
@@ -327,39 +293,6 @@ export const countEnded = (gateway: Gateway, exchange: Ended, summary: Summary):
   otlp?.ended(exchange, summary)
   const { outcome } = summary
   if (outcome === 'done' || outcome === 'failed') failures.count(exchange.model.id, outcome === 'failed')
-}
-
-/** Who changes what the configuration says, in the audit. */
-const CONFIGURATION: Actor = { kind: 'system', id: 'configuration' }
-
-/**
- * The budget of the whole gateway as the configuration has it, or as it was set at run time. What was used of it stays where
- * only its terms change.
- */
-export const setBudget = async ({ config: { budget }, store }: Pick<Gateway, 'config' | 'store'>): Promise<void> => {
-  const terms = await gatewayBudget(budget, store.settings)
-  const known = store.budgets.get(GATEWAY)
-  const same = terms === null ? known === undefined : known !== undefined && isSameBudget(known, terms)
-  if (!same) await store.budgets.set(GATEWAY, terms, CONFIGURATION)
-}
-
-/** Sums that are kept by the day stay as they were when the time zone changes: it is noted from when on they go by it. */
-export const noteZone = async ({
-  config,
-  store,
-  log,
-  clock,
-}: Pick<Gateway, 'config' | 'store' | 'log' | 'clock'>): Promise<void> => {
-  const known = await zoneIn(store.settings)
-  const { timeZone: zone } = config
-  if (known.zone === zone) return
-  const { rows } = await store.usage({ by: 'model' })
-  if (rows.length === 0) return store.settings.write({ time_zone: { zone } }, CONFIGURATION)
-  const since = new Date(clock()).toISOString()
-  await store.settings.write({ time_zone: { zone, since, before: known.zone } }, CONFIGURATION)
-  log.warn('the time zone has changed: days of single keys before now stay those of the one before', {
-    ...{ zone, before: known.zone },
-  })
 }
 
 /** Goes by another configuration from now on: new exchanges see it. Settings that admins have changed override it. */

@@ -4,7 +4,8 @@ import { FIXED } from '../config/fixed.ts'
 import type { Reloaded } from '../config/reloaded.ts'
 import type { SettingName } from '../config/settings.ts'
 import type { Config } from '../config.ts'
-import { type Gateway, setBudget, takeOver } from '../gateway.ts'
+import { type Gateway, takeOver } from '../gateway.ts'
+import { setBudget } from './own-books.ts'
 
 /** Members that are not in the file itself, or in no file. */
 type Derived = 'file' | 'brands' | 'calendar' | 'warnings' | 'written' | 'accountSources' | 'extend' | 'sealKeys'

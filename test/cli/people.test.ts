@@ -135,7 +135,7 @@ test('what was set at run time is in force after a start, and gives way to the f
   expect((await set({ usd: 9, renews: 'day' })).budget).toMatchObject({ usd: 9, renews: 'day' })
   const owned = (await desk.call('budgets.list', desk.admin)).items.find(({ id }) => id === GATEWAY)
   expect(owned).toMatchObject({ kind: 'gateway', managed: 'store', owner: null })
-  const { setBudget } = await import('../../src/gateway.ts')
+  const { setBudget } = await import('../../src/server/own-books.ts')
   const at = async (budget: { usd: number } | undefined) => {
     await setBudget({ config: { ...desk.server.gateway.config, budget }, store })
     return store.budgets.get(GATEWAY)?.amount

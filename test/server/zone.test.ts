@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { zoneIn } from '../../src/config/settings.ts'
-import { noteZone } from '../../src/gateway.ts'
+import { noteZone } from '../../src/server/own-books.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { silentLog } from '../support/silent-log.ts'

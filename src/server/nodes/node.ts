@@ -1,7 +1,7 @@
 // One of several nodes: a gateway whose books a database keeps for all of them, and what it does beside serving.
 
 import { hostname } from 'node:os'
-import { type Gateway, type MakesBooks, noteZone, reportRefused, setBudget } from '../../gateway.ts'
+import type { Gateway, MakesBooks } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import type { BackgroundAnswer } from '../../ledger/background.ts'
@@ -11,6 +11,7 @@ import { createNodeLedger, type NodeLedger } from '../../ledger/node.ts'
 import { type Books, createBooks } from '../../store/postgres/books.ts'
 import type { PostgresStore } from '../../store/postgres/open.ts'
 import type { Together } from '../../store/together.ts'
+import { noteZone, reportRefused, setBudget } from '../own-books.ts'
 import { createFigures } from './figures.ts'
 import { followOthers } from './following.ts'
 import { startHousekeeping } from './housekeeping.ts'
