@@ -8,7 +8,7 @@ import { changesOf, changesWithin } from '../lib/changes.ts'
 import { compact, count, counted, dateTime, day, limitField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
-import { BudgetFields, BudgetMeter, budgetDraft, budgetText, needBudget } from '../ui/budget.tsx'
+import { BudgetCell, BudgetFields, budgetDraft, needBudget } from '../ui/budget.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Check, countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -154,13 +154,7 @@ const MembersTable = ({
             </td>
             <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
             <td class="opt-2">
-              {member.budget === null ? (
-                <span class="muted">none</span>
-              ) : (
-                <>
-                  {budgetText(member.budget)} <BudgetMeter of={member.budget} />
-                </>
-              )}
+              <BudgetCell of={member.budget} />
             </td>
             <td class="opt-4 nowrap">{day(member.created_at)}</td>
             <td>

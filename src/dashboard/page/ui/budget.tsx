@@ -87,7 +87,7 @@ const shownIn = ({ usd: money }: Budget): ((amount: number) => string) => (money
 const wholeOf = ({ usd: money, tokens }: Budget): number => (money === null ? (tokens ?? 0) : Math.round(money * 1e6))
 
 /** $50.00 a month */
-export const budgetText = (budget: Budget): string => {
+const budgetText = (budget: Budget): string => {
   const whole = budget.usd === null ? `${compact(wholeOf(budget))} tokens` : usd(wholeOf(budget))
   return budget.renews === 'never' ? whole : `${whole} a ${budget.renews}`
 }
@@ -115,3 +115,13 @@ export const BudgetMeter = ({ of }: { of: Budget }) => {
     <Meter share={share} label={`${percent(share)} of the budget used: ${shown(of.used)} of ${shown(wholeOf(of))}`} />
   )
 }
+
+/** In a table. */
+export const BudgetCell = ({ of }: { of: Budget | null }) =>
+  of === null ? (
+    <span class="muted">none</span>
+  ) : (
+    <>
+      {budgetText(of)} <BudgetMeter of={of} />
+    </>
+  )

@@ -6,7 +6,7 @@ import { call } from '../lib/api.ts'
 import { changesOf } from '../lib/changes.ts'
 import { count } from '../lib/format.ts'
 import { type Resource, useAction } from '../lib/resource.ts'
-import { BudgetFields, BudgetMeter, budgetDraft, budgetText, needBudget } from './budget.tsx'
+import { BudgetCell, BudgetFields, budgetDraft, needBudget } from './budget.tsx'
 import { Confirm, Dialog } from './dialog.tsx'
 import { Buttons, Form, Text } from './fields.tsx'
 import { Icon } from './icons.tsx'
@@ -77,13 +77,7 @@ const TeamsTable = ({
         <td class="num opt-1">{count(team.keys)}</td>
         <td class="opt-1">{team.members.map(({ name }) => name).join(', ') || <span class="muted">none</span>}</td>
         <td>
-          {team.budget === null ? (
-            <span class="muted">none</span>
-          ) : (
-            <>
-              {budgetText(team.budget)} <BudgetMeter of={team.budget} />
-            </>
-          )}
+          <BudgetCell of={team.budget} />
         </td>
         <td>
           <span class="row end one">
