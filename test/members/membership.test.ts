@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { GatewayError } from '../../src/errors.ts'
+import { hashSecret } from '../../src/keys/secret.ts'
 import { createAttempts, peerName } from '../../src/members/attempts.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership } from '../../src/members/membership.ts'
@@ -162,12 +164,62 @@ describe('links and tokens', () => {
     time.now += 1
     expect(await membership.token(secret)).toBeUndefined()
   })
+  test('tell when they were last used, also after a clock that was ahead is set right', async () => {
+    const { time, store, membership, add } = start()
+    const { secret, token } = await membership.issueToken('ci', undefined, await add('Ada'))
+    const usedAt = async () => (await store.tokens.find(hashSecret(secret)))?.usedAt
+    expect(await usedAt()).toBe(token.usedAt)
+    for (const at of [NOW + DAY, NOW]) {
+      time.now = at
+      expect(await membership.token(secret)).toBeDefined()
+      expect(await usedAt()).toBe(at)
+    }
+    time.now += 59_999
+    expect(await membership.token(secret)).toBeDefined()
+    expect(await usedAt()).toBe(NOW)
+  })
   test.each(['', 'x', '\u0000', 'sl-admin-', 'a'.repeat(100_000)])('%j opens nothing', async (secret) => {
     const { membership, add } = start()
     await membership.openSession(await add('Ada'))
     expect(await membership.session(secret)).toBeUndefined()
     expect(await membership.token(secret)).toBeUndefined()
     expect(await membership.token(`sl-admin-${secret}`)).toBeUndefined()
+  })
+})
+
+describe('signing in', () => {
+  const passwordHash = Bun.password.hashSync('long enough', { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
+  const signIn = async (meanwhile: (store: ReturnType<typeof open>, id: string) => Promise<unknown>) => {
+    const store = open(':memory:')
+    const { id } = await store.members.add(
+      { name: 'Ada', role: 'member', limits: DEFAULT_LIMITS, passwordHash },
+      SYSTEM,
+    )
+    let asked = 0
+    const credentials: typeof store.members.credentials = async (name) => {
+      const found = await store.members.credentials(name)
+      // What was found first is checked for a while.
+      if (++asked === 1) await meanwhile(store, id)
+      return found
+    }
+    const members = { ...store.members, credentials }
+    const membership = createMembership({ store: { ...store, members }, clock: () => NOW })
+    return membership.signIn('Ada', 'long enough', 'peer').then(
+      ({ member }) => member.name,
+      (error: GatewayError) => error.code,
+    )
+  }
+  test('ends with the door open where nothing comes between', async () => {
+    expect(await signIn(async () => undefined)).toBe('Ada')
+  })
+  test('is refused where the member is removed, or has another password, by the time that it was checked', async () => {
+    const removed = signIn((store, id) => store.members.remove(id, 'revoke', SYSTEM))
+    expect(await removed).toBe('invalid_api_key')
+    const changed = signIn(async (store, id) => {
+      await store.members.invite(id, { hash: 'h', expiresAt: NOW + DAY, endsFactor: false }, SYSTEM)
+      return store.members.accept('h', 'another', NOW)
+    })
+    expect(await changed).toBe('invalid_api_key')
   })
 })
 
