@@ -54,13 +54,13 @@ const MONEY: Sign[] = [
   {
     about: /\bto (?:continue|resume|restore)\b|\bkeep going\b/i,
     said: /\b(?:upgrade|purchase|buy|pay|visit|adjust|add|enable|disable|subscribe|raise|recharge|top up)\b/i,
-    of: new RegExp(`\\b(?:limit|cap|quota|allocation|allowance|plans?|tier|trial|free|paid|${PLAN}|${PAID})\\b`, 'i'),
+    of: new RegExp(`\\b(?:limit|quota|allocation|plans?|tier|trial|free|paid|${PLAN}|${PAID})\\b`, 'i'),
     else: new RegExp(`tokens?\\b|\\bparameters?\\b|\\bcontext\\b|${RATE}|${IN_TIME}`, 'i'),
   },
   // What is switched off for an account is a fault of the request.
   {
     about:
-      /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b|\b(?:suspended|disabled|deactivated|overdue) (?:organi[sz]ation|account|team)\b|账[户号].{0,20}冻结|欠费/i,
+      /\b(?:organi[sz]ation|account|team)\b.{0,120}?\b(?:suspended|(?:is|was|been) (?:\w+ )?disabled|restricted(?! to\b)|good standing|on hold|deactivated|overdue|arrears)\b|账[户号].{0,20}冻结|欠费/i,
   },
 ]
 
@@ -69,7 +69,7 @@ const NAMED =
   '(?:publisher )?(?:model|deployment|engine)s?\\b(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
 /** That it is not there for who asks. */
 const ABSENT =
-  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|supported by any|denied"
+  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|denied"
 const MODEL: Sign[] = [
   new RegExp(
     `(?<!\\b(?:by|with|for) (?:this|the) )\\b${NAMED}(?:[^;\\n]{0,200}?\\b(?:${ABSENT})\\b|[^;\\n]{0,200}?throughput isn|:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$)`,
@@ -97,7 +97,7 @@ const ACCESS: Sign[] = [
 const POLICY: Sign[] = [
   {
     about:
-      /\b(?:content (?:safety |management |usage )?polic(?:y|ies)|content[- ]filter\w*|safety (?:system|polic(?:y|ies)|violations?|filters?)|usage (?:guidelines|polic(?:y|ies))|responsible ?ai|guardrails?|moderation|(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material))\b/i,
+      /\b(?:(?:content (?:\w+ )?|usage )polic\w*|usage guidelines|content[- ]filter\w*|safety (?:system|polic|violation|filter)\w*|responsible ?ai|guardrails?|moderation|(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material))\b/i,
     said: /\b(?:filter|block|reject|violat|flag|fail|trigger|contain|includ|detect)/i,
   },
   ...[
@@ -112,6 +112,11 @@ const POLICY: Sign[] = [
 
 const LIMITS = '(?:limit|quota|allowance)s?'
 const BUSY: Sign[] = [
+  {
+    about: /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity\b/i,
+    said: /\b(?:exceed|exhaust|reach)/i,
+    wants: /\bat (?:\w+ )?$/i,
+  },
   {
     about: new RegExp(`${RATE}|\\b(?:requests?|(?<!\\b(?:tool|function)s? )calls?) (?:limit|quota)\\b`, 'i'),
     said: /\b(?:exceed|reach|hit|wait|retry|again|later|many|throttl)/i,
@@ -128,8 +133,6 @@ const BUSY: Sign[] = [
     // Of the asking itself: what a request holds too much of is its own fault.
     /(?<!函数|工具)(?:请求|调用|访问|并发|频率)(?:请求|调用|总|数|量|次|频率|过于|太){0,4}(?:过多|过高|频繁|超限)|限流/,
     /\boverloaded\b/i,
-    /\bat (?:full |maximum |max )?capacity\b/i,
-    /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity (?:\w+ly )?(?:exceeded|exhausted|reached)\b/i,
   ].map((about) => ({ about })),
 ]
 
