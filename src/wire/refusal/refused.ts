@@ -7,6 +7,7 @@ import type { Effort } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../settings/effort.ts'
+import { CAP_IN_WORDS, otherCap, RANGE } from './cap.ts'
 import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT, WANTS_TEXT } from './capabilities.ts'
 import { isValue } from './echoes.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
@@ -349,8 +350,6 @@ const DENIED = new RegExp(
   `${UNKNOWN.source}|not ?(?:an? )?(?:known|supported|implemented|accepted|allowed|available)|\\brejected\\b`,
   'i',
 )
-const RANGE =
-  /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above|\blimit|up to/i
 const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
 
 /** The efforts that the model takes, where the words list them or name the one that is refused; else none. */
@@ -385,24 +384,3 @@ const isOffered = (name: Name, names: readonly Name[]): boolean => {
 const isCap = ({ steps }: Name): boolean => CAPS.has(snake(steps.at(-1))) || CAPS.has(steps[0] ?? '')
 
 const snake = (name = ''): string => wordsOf(name).join('_')
-
-/** The cap that the refusal says is the most, where a higher one was sent, or the least, where a lower one was. */
-const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
-  const name = [...CAPS].find((cap) => typeof sent[cap] === 'number')
-  const asked = name === undefined ? undefined : sent[name]
-  if (name === undefined || typeof asked !== 'number') return undefined
-  const figures = Array.from(text.matchAll(FIGURE), ([digits]) => Number(digits.replaceAll(',', '')))
-  if (!RANGE.test(text) && !PAIR.test(text) && !figures.includes(asked)) return undefined
-  const least = Math.min(...figures.filter((figure) => figure > asked))
-  if (LEAST.test(text) && least <= MOST_LEAST) return { remedy: 'higher-cap', named: [`${least}`], place: [name] }
-  const most = Math.max(...figures.filter((figure) => figure < asked))
-  return most >= 1 ? { remedy: 'lower-cap', named: [`${most}`], place: [name] } : undefined
-}
-
-const CAP_IN_WORDS = /\bmax(?:imum)? (?:\w{1,12} )?tokens\b/i
-const FIGURE = /(?<![\w.-])(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,15})(?![\w.]\w)/g
-/** A range in any language. */
-const PAIR = /[[(（]\s*\d{1,15}\s*[,，~–-]\s*\d{1,15}\s*[\])）]/
-const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)|under /i
-/** More than a server wants at least, and more than a quota may be exceeded by. */
-const MOST_LEAST = 64
