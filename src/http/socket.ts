@@ -5,8 +5,11 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway, SocketEnd, SocketPeer } from '../gateway.ts'
 import { asObject, asText, isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
 import type { Key } from '../keys/key.ts'
+import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
 import { type Edit, splice } from '../lib/json-splice.ts'
+import { free } from '../lib/memory.ts'
 import { FrameReader } from '../lib/sse.ts'
+import type { Turns } from '../lib/turns.ts'
 import type { OpenSocket } from '../observe/sockets.ts'
 import type { Keep } from '../relay/adapt/recall.ts'
 import { secondsOf } from '../relay/exchange.ts'
@@ -247,7 +250,7 @@ export const createSocket = (
   }
 
   const take = async (text: string): Promise<void> => {
-    const parsed = await turns(text.length, () => parseJson(text))
+    const parsed = await parsedInTurns(text, turns)
     if (parsed === undefined)
       throw new GatewayError(
         'invalid_json',
@@ -342,6 +345,21 @@ export const createSocket = (
     isBusy: () => waiting > 0,
   }
 }
+
+/** Undefined for what is no JSON, or holds more than it may. A long text is read before anything is built of it. */
+const parsedInTurns = async (text: string, turns: Turns): Promise<unknown> => {
+  if (text.length < READ_BYTES) return parseJson(text)
+  const bytes = await turns(text.length, () => utf8.encode(text))
+  try {
+    await readInTurns(bytes, turns, { outlined: false })
+  } catch {
+    return undefined
+  } finally {
+    free(bytes)
+  }
+  return turns(text.length, () => parseJson(text, true))
+}
+const utf8 = new TextEncoder()
 
 const sizeOf = (event: string): number => event.length + EVENT_CHARS
 const mostWaiting = ({ bodyLimitBytes }: Gateway['config']): number =>

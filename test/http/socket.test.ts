@@ -1,7 +1,7 @@
 // One WebSocket, by what its client says and reads: what is said faster than it is read does not pile up, and what is cancelled
 // leaves nothing behind.
 
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, spyOn, test } from 'bun:test'
 import type { SocketEnd } from '../../src/gateway.ts'
 import { createSocket } from '../../src/http/socket.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -57,6 +57,28 @@ test('events that come faster than they are read are refused past two bodies’ 
   end.said('x')
   await until(() => sent.length === 21)
   expect(codesIn(sent).at(-1)).toBe('invalid_json')
+  end.closed()
+})
+
+test('a large event is read in turns of the event loop, and one that holds more than it may is not parsed', async () => {
+  gateway = await startGateway({})
+  const { turns } = gateway.server.gateway
+  let count = 0
+  gateway.server.gateway.turns = (bytes, work) => {
+    count++
+    return turns(bytes, work)
+  }
+  const { end, sent } = await connected()
+  const parse = spyOn(JSON, 'parse')
+  end.said(`{"type":"response.create","input":"${'x'.repeat(4_000_000)}`)
+  await until(() => sent.length === 1)
+  expect(count).toBeGreaterThan(4)
+  parse.mockClear()
+  end.said(`{"type":"response.create","input":[${'[],'.repeat(100_000)}1]}`)
+  await until(() => sent.length === 2)
+  expect(parse.mock.calls.filter(([text]) => String(text).length > 100_000)).toEqual([])
+  parse.mockRestore()
+  expect(codesIn(sent)).toEqual(['invalid_json', 'invalid_json'])
   end.closed()
 })
 
