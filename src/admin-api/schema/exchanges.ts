@@ -115,6 +115,12 @@ export const ExplainedExchange = Type.Object({
           description: 'By how much its class of service and its region multiplied every price of tokens.',
         }),
         as_of: Nullable(Type.String({ description: 'The day of the price list.' })),
+        told_micro_usd: Nullable(
+          Type.Integer({
+            minimum: 0,
+            description: 'What the provider says that it charged, beside our prices; for members null.',
+          }),
+        ),
       },
       {
         description:

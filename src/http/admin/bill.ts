@@ -14,7 +14,8 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
   if (row.outcome === null || row.refusal !== null) return null
   const model = catalogue.resolve(row.trail?.at(-1)?.model ?? row.model ?? '')
   if (model === undefined) return null
-  const bill = billBy(model.price, usageOf(row, model.tokensPer), {
+  const usage = usageOf(row, model.tokensPer)
+  const bill = billBy(model.price, usage, {
     costMicroUsd: row.costMicroUsd,
     feesMicroUsd: row.feesMicroUsd ?? 0,
     serverTools: row.serverTools ?? undefined,
@@ -25,6 +26,7 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
     long_context_above: bill.above ?? null,
     factors: Object.fromEntries(bill.factors),
     as_of: model.price.asOf ?? null,
+    told_micro_usd: model.price.asTold ? null : (usage.charged ?? null),
   }
 }
 

@@ -53,6 +53,7 @@ const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
     account: null,
     ...NOTHING_SAID,
   })),
+  bill: told.bill === null ? null : { ...told.bill, told_micro_usd: null },
   raw_usage: null,
 })
 

@@ -1,7 +1,7 @@
 // Usage on the responses wire: `input_tokens` is the whole prompt, cached tokens included.
 
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, inKinds, sum, totalTokens, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, inCharge, inKinds, sum, totalTokens, type Usage } from '../../ir/usage.ts'
 
 /** A response's usage object, with the usage of the image generation tool, which is reported and billed separately. */
 export const usageObject = ({ usage, tool_usage: tools }: JsonObject): JsonObject | undefined => {
@@ -10,8 +10,10 @@ export const usageObject = ({ usage, tool_usage: tools }: JsonObject): JsonObjec
 }
 
 /** The disjoint classes of a responses `usage` object; undefined where it is not an object (it is null until the end). */
-export const decodeUsage = (raw: unknown): Usage | undefined =>
-  isObject(raw) ? sum(classesOf(raw), imageUsage(raw)) : undefined
+export const decodeUsage = (raw: unknown): Usage | undefined => {
+  if (!isObject(raw)) return undefined
+  return inCharge(sum(classesOf(raw), imageUsage(raw)) ?? {}, raw)
+}
 
 const imageUsage = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
   const pictures = isObject(tools) ? tools.image_gen : undefined

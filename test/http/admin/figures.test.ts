@@ -123,7 +123,7 @@ describe('an exchange', () => {
   test('has its bill by the model and in the class of service that answered', async () => {
     scripts = [
       failure(500),
-      response({ input_tokens: 100, output_tokens: 10, total_tokens: 110 }, { service_tier: 'flex' }),
+      response({ input_tokens: 100, output_tokens: 10, total_tokens: 110, cost: 0.0005 }, { service_tier: 'flex' }),
     ]
     const told = await explained(await ask(own.secret))
     expect(told.raw_usage).toMatchObject({ service_tier: 'flex' })
@@ -133,8 +133,10 @@ describe('an exchange', () => {
         { what: 'input', count: 100, usd: 2.5, micro_usd: 250 },
         { what: 'output', count: 10, usd: 15, micro_usd: 150 },
       ],
-      factors: { flex: 0.5 },
+      ...{ factors: { flex: 0.5 }, told_micro_usd: 500 },
     })
+    const id = told.exchange.id
+    expect((await desk.call('exchanges.get', desk.member, { id })).bill?.told_micro_usd).toBeNull()
   })
   test('that moved to another target tells every attempt, by status and code and never by the provider’s text', async () => {
     scripts = [failure(500), response({ input_tokens: 5, output_tokens: 1, total_tokens: 6 })]

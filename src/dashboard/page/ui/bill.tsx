@@ -92,7 +92,13 @@ const Notes = ({ of: { exchange, bill } }: { of: Pick<ExplainedExchange, 'exchan
 const unknown = ({ outcome, cost_micro_usd }: ExplainedExchange['exchange']): string[] =>
   outcome === 'open' || cost_micro_usd === 0 ? [] : ['The prices that made this cost are not known any more.']
 
-const known = ({ lines, long_context_above, factors, as_of }: NonNullable<ExplainedExchange['bill']>): string[] => [
+const known = ({
+  lines,
+  long_context_above,
+  factors,
+  as_of,
+  told_micro_usd,
+}: NonNullable<ExplainedExchange['bill']>): string[] => [
   ...(lines.length > 0 && lines.every(({ usd, micro_usd }) => usd === 0 || (usd === null && micro_usd === 0))
     ? ['The model has no price: it counts as 0.']
     : []),
@@ -101,4 +107,5 @@ const known = ({ lines, long_context_above, factors, as_of }: NonNullable<Explai
     : [`The prices are those of prompts above ${count(long_context_above)} tokens.`]),
   ...Object.entries(factors).map(([name, factor]) => `${name}: prices times ${factor}.`),
   ...(as_of === null ? [] : [`Price list of ${as_of}.`]),
+  ...(told_micro_usd === null ? [] : [`The provider says that it charged ${usdFine(told_micro_usd)}.`]),
 ]
