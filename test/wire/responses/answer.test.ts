@@ -23,7 +23,7 @@ const decode = (...events: unknown[]): ChatEvent[] => {
   return [...events.flatMap((event) => decoder.push({ data: JSON.stringify(event) })), ...decoder.end()]
 }
 
-const start: ChatEvent = { type: 'start', id: 'msg_01', createdAt: 1_790_000_001 }
+const start = { type: 'start', id: 'msg_01', createdAt: 1_790_000_001 } as const
 const finish: ChatEvent = { type: 'finish', reason: 'stop', usage: { input: 5, cacheRead: 2, output: 3, reasoning: 1 } }
 
 describe('writing a stream', () => {
@@ -147,6 +147,12 @@ describe('writing a stream', () => {
     expect(response.incomplete_details).toEqual(why === undefined ? null : { reason: why })
     expect(response.completed_at === null).toBe(why !== undefined)
     expect((response.output as JsonObject[])[0]?.status).toBe(status)
+  })
+
+  test('no answer is completed before it was created, whatever its server’s clock says', () => {
+    const sent = frames([start, { type: 'finish', reason: 'stop', usage: {} }])
+    const { created_at, completed_at } = data(sent.at(-1)).response as JsonObject
+    expect([created_at, completed_at]).toEqual([start.createdAt, start.createdAt])
   })
 
   /** The response a stream ends with, and the one of a whole answer. */
@@ -1032,6 +1038,11 @@ test('usage classes are disjoint, and counts that were not reported are absent',
   expect(responses.readUsage({ usage: raw })).toEqual({
     usage: { input: 200, cacheRead: 20, cacheWrite: 1_000, output: 100, reasoning: 54 },
     raw,
+  })
+  const details = { ...raw.input_tokens_details, cache_write_tokens_details: { ttl_12h_tokens: 1_001 } }
+  expect(responses.readUsage({ usage: { ...raw, input_tokens_details: details } })?.usage).toMatchObject({
+    cacheWrite: 1_000,
+    cacheWrite1h: 1_000,
   })
   expect(responses.readUsage({ usage: { input_tokens: 3 } })?.usage).toEqual({ input: 3 })
   expect(responses.readUsage({ usage: null })).toBeUndefined()
