@@ -888,6 +888,26 @@ describe('reading a stream', () => {
     })
   })
 
+  test('a link of which less was told before its text ended is told once', () => {
+    const link = (url: string, title?: string): JsonObject => ({ type: 'url_citation', url, ...(title && { title }) })
+    const said = { type: 'output_text', text: 'See it.', annotations: [link('https://a.b', 'A'), link('https://c.d')] }
+    const { parts } = fold(
+      decode(
+        created,
+        { type: 'response.output_text.delta', ...place, delta: 'See it.' },
+        {
+          type: 'response.output_text.annotation.added',
+          ...place,
+          annotation_index: 0,
+          annotation: link('https://a.b'),
+        },
+        { type: 'response.content_part.done', ...place, part: said },
+        completed(),
+      ),
+    )
+    expect(parts).toMatchObject([{ citations: [{ url: 'https://a.b' }, { url: 'https://c.d' }] }])
+  })
+
   test('summaries of a thought are separate paragraphs, and its seal is the finished item', () => {
     const delta = (summary_index: number, text: string) => ({
       type: 'response.reasoning_summary_text.delta',

@@ -342,13 +342,15 @@ test('a search that never got a result is shown all the same', () => {
 })
 
 test.each(['max_tokens', 'pause_turn', 'end_turn'])(
-  'a search before whose result an answer ends by %s has failed',
+  'searches before whose results an answer ends by %s have failed, one that waits for another too',
   (stop) => {
-    const { content } = parallel([0])
+    const { content } = parallel([0, 1])
     const use = asObjects(content).filter(({ type }) => type === 'server_tool_use')
     const cut = { ...ofMessages(FOUND), stop_reason: stop, content: use }
     for (const { output } of [whole('messages', 'responses', cut), lastOf(streamed('messages', 'responses', cut))])
-      expect(asObjects(output).map(({ type, status }) => [type, status])).toEqual([['web_search_call', 'failed']])
+      expect(asObjects(output).map(({ type, status }) => [type, status])).toEqual(
+        use.map(() => ['web_search_call', 'failed']),
+      )
   },
 )
 
