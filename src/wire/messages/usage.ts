@@ -4,11 +4,10 @@ import { asObject, asObjects, isObject, type JsonObject } from '../../ir/json.ts
 import { count, disjoint, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
- * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime are
- * added up. Rounds
- * that are billed besides the answer's own (a summary of the conversation, the advice of another model, the output of a
- * model that declined and was replaced) are reported in `iterations` only: they are added. Source: the usage object of
- * the messages API, 2026-11.
+ * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime
+ * are added up. Rounds that are billed besides the answer's own (a summary of the conversation, the advice of another model, the
+ * output of a model that declined and was replaced) are reported in `iterations` only: they are added. Source: the usage object
+ * of the messages API, 2026-11.
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
