@@ -58,7 +58,7 @@ const createDeaf = () => {
 }
 
 /** Nothing happens by itself. */
-const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000, reserveMs: 500 } }
+const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
 const keyOf = (node: PgNode, id: string) => {
   const key = node.cache.keys.get(id)
   if (key === undefined) throw new Error('no such key')
