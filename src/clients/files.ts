@@ -46,12 +46,12 @@ export type Plan = {
 }
 
 /** What stands in the way, in one sentence that names the file. */
-export class Refused extends Error {
+class Refused extends Error {
   override name = 'Refused'
 }
 
 /** Where what was there before is kept. */
-export const keptIn = ({ home, env, platform }: Home, { name }: Client): string => {
+const keptIn = ({ home, env, platform }: Home, { name }: Client): string => {
   const local = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_STATE_HOME
   const base = local || join(home, ...(platform === 'win32' ? ['AppData', 'Local'] : ['.local', 'state']))
   return join(base, 'sluice', 'connect', name)

@@ -80,7 +80,7 @@ export const resealAccounts = async (
 }
 
 /** A line break from the clipboard is no part of it. */
-export const trimmed = (credential: string): string => credential.trim()
+const trimmed = (credential: string): string => credential.trim()
 
 /** The provider of a new account, and the change that makes it where there is none yet. */
 const placeFor = (

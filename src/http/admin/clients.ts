@@ -11,7 +11,7 @@ import { reasons } from '../models.ts'
 import { keyOf, type Part } from './call.ts'
 
 /** Stands for the secret, which is not known here. */
-export const PLACE = 'YOUR_KEY'
+const PLACE = 'YOUR_KEY'
 
 export const clients: Part<'clients.list'> = {
   'clients.list': async (call, { key: id, origin }) => {

@@ -3,7 +3,7 @@
 import type { RefusedCount } from '../refusals.ts'
 
 /** Under this key id the counts of all keys together are kept. */
-export const ALL_KEYS = ''
+const ALL_KEYS = ''
 
 /** The counts of single keys, each once, and with them those of all keys together. */
 export const withAll = (counts: readonly RefusedCount[]): RefusedCount[] => {
