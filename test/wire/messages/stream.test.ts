@@ -520,3 +520,21 @@ describe('a client’s stream', () => {
     ])
   })
 })
+
+test('a link that comes when its text is over goes with the next text, once', () => {
+  const text = (part: number, said: string): ChatEvent[] => [
+    { type: 'text-start', part },
+    { type: 'text-delta', part, text: said },
+    { type: 'text-end', part },
+  ]
+  const out = encode([
+    { type: 'start', id: 'x' },
+    ...text(0, 'one'),
+    { type: 'citation', part: 0, citation: { kind: 'url', url: 'https://a.b' } },
+    ...text(1, 'two'),
+    ...text(2, 'three'),
+    { type: 'finish', reason: 'stop', usage: {} },
+  ])
+  expect(checkMessagesStream(framesOf(out))).toEqual([])
+  expect(out.split('https://a.b')).toHaveLength(2)
+})
