@@ -41,8 +41,6 @@ export type KeyRing = {
 /** What the ledger alone reads stays where it is. */
 const { tokensHeld, inFlight, windowSeconds, windowRequests, windowTokens, ...columns } = getTableColumns(table)
 
-export { columns as keyColumns }
-
 type Options = {
   orm: Orm
   changes: Changes
