@@ -65,9 +65,12 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
 /** Codes that come with a 400 although the request is not at fault. */
 const NOT_THE_REQUEST = new Set(['model_not_found', 'server_error'])
 
-/** Of any policy, and those of one server, the medium before them or the category behind. */
+/**
+ * Of any policy but those of an account, of who may ask and of what is kept; and those of one server, the medium before them or the
+ * category behind.
+ */
 const FLAGGED_CODE =
-  /policy_?violation$|^[a-z]{1,16}_policy$|^data_?inspection_?failed$|sensitivecontentdetected(?:\.|$)/i
+  /^(?!.*(?:org|account|iam|access|network|vpc|data|retention|privacy|security))(?:.*policy_?violation|[a-z]{1,16}_policy)$|^data_?inspection_?failed$|sensitivecontentdetected(?:\.|$)/i
 
 export type ErrorObject = {
   /** The HTTP status, or the one the error itself names where it came with a 200. */

@@ -45,10 +45,16 @@ const MONEY: Sign[] = [
     wants: WANTED,
     else: new RegExp(RATE, 'i'),
   },
+  { about: /\bpayment required\b/i },
   // Of money, and not of thoughts.
   { about: /\bbudget\b/i, said: ENDED, else: /(?<![a-z])(?:think|reasoning)|\btokens?\b/i },
   // Of no time, at whose end it is had again.
-  { about: new RegExp(`\\b(?:${PLAN})\\b`, 'i'), said: ENDED, wants: WANTED, else: new RegExp(IN_TIME, 'i') },
+  {
+    about: new RegExp(`\\b(?:${PLAN})\\b`, 'i'),
+    said: ENDED,
+    wants: WANTED,
+    else: new RegExp(`${IN_TIME}|${RATE}`, 'i'),
+  },
   { about: /\bquota\b/i, said: /\b(?:insufficient|not enough|used up)\b/i, else: /\bstorage\b/i },
   // What ends by a deed of the owner's, and by no waiting: of what was used, and not of a request's own form.
   {
@@ -64,19 +70,25 @@ const MONEY: Sign[] = [
   },
 ]
 
-/** Of the model, or of what stands for one at some vendors; not of what it takes, says or is asked with. */
-const NAMED =
-  '(?:publisher )?(?:model|deployment|engine)s?\\b(?! (?:parameter|output|input|response|setting|option|argument|type|length))'
+/** Not of what it takes, says or is asked with. */
+const ITSELF = '\\b(?! (?:parameter|output|input|response|message|turn|call|setting|option|argument|type|length))'
+/** Of the model, or of what stands for one at some vendors. */
+const NAMED = `(?:publisher )?(?:model|deployment|engine)s?${ITSELF}`
+/** To what is said of it, and not of what it wants or has done. */
+const ON = '(?:(?!\\b(?:whose|expect|requir|refus|generat|return))[^;\\n]){0,200}?'
 /** That it is not there for who asks. */
 const ABSENT =
-  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|unknown|unsupported|unrecogni[sz]ed|invalid|unavailable|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|denied"
+  "not (?:be )?(?:found|located|exist|a valid|deployed|activated|available|provided)|n[o’']t exist|no (?:such|longer)|nonexistent|decommissioned|been deprecated|(?:been|was) (?:removed|retired|shut down)|end of its life|denied"
+const UNKNOWN = 'unknown|unsupported|unrecogni[sz]ed|invalid|unavailable'
+/** Of the model, and of nothing that comes behind it. */
+const IS_UNKNOWN = `(?:${UNKNOWN})(?=\\W*$|\\W*[^\\w\\s]| (?:to|for|in|at|on|by|or|and|with|here)\\b)`
 const MODEL: Sign[] = [
   new RegExp(
-    `(?<!\\b(?:by|with|for) (?:this|the) )\\b${NAMED}(?:[^;\\n]{0,200}?\\b(?:${ABSENT})\\b|[^;\\n]{0,200}?throughput isn|:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$)`,
+    `(?<!\\b(?:by|with|for) (?:(?:this|the) )?)\\b${NAMED}(?:${ON}\\b(?:(?:${ABSENT})\\b|${IS_UNKNOWN})|${ON}throughput isn|:?(?: \\S{1,160})? (?:is )?not supported(?: when using [^;\\n]{1,80})?\\W{0,3}$)`,
     'i',
   ),
   new RegExp(
-    `\\b(?:${ABSENT}|(?:cannot|can.t|could not|unable to) (?:find|access)|access to|allowed to access|no [^;\\n]{1,40} for|requested|no) (?:the |this |any |selected |requested )*${NAMED}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
+    `\\b(?:${ABSENT}|${UNKNOWN}|(?:cannot|can.t|could not|unable to) (?:find|access)|access to|allowed to access|no [^;\\n]{1,40} for|requested|no) (?:the |this |any |selected |requested )*${NAMED}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
     'i',
   ),
   /^(?:\S{1,40}: )?model: \S/i,
@@ -84,7 +96,7 @@ const MODEL: Sign[] = [
   /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
 ].map((about) => ({ about }))
 /** The same in a sentence that names it by the id that was sent. */
-const OF_ID = new RegExp(`\\b(?:${ABSENT}|no \\w+ (?:found|available|running|loaded) for)\\b`, 'i')
+const OF_ID = new RegExp(`\\b(?:${ABSENT}|${UNKNOWN}|no \\w+ (?:found|available|running|loaded) for)\\b`, 'i')
 
 /** Before it. */
 const GIVEN = /\b(?:passed|got|received|given):? (?:model=)?['"`]?$/i
@@ -95,13 +107,23 @@ const ACCESS: Sign[] = [
 ]
 
 const POLICY: Sign[] = [
+  // Of what watches over contents, and not of how it is set.
   {
     about:
-      /\b(?:(?:content (?:\w+ )?|usage )polic\w*|usage guidelines|content[- ]filter\w*|safety (?:system|polic|violation|filter)\w*|responsible ?ai|guardrails?|moderation|(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material))\b/i,
-    said: /\b(?:filter|block|reject|violat|flag|fail|trigger|contain|includ|detect)/i,
+      /\b(?:(?:content (?:\w+ )?|usage )polic\w*|usage guidelines|content[- ]filter\w*|safety (?:system|polic|violation|filter)\w*|responsible ?ai|guardrails?|moderation)\b(?! (?:identifier|version|config|setting|level))/i,
+    said: /\b(?:filter|block|reject|violat|flag|fail(?!\w* to (?!pass))|trigger|detect)/i,
+  },
+  {
+    about:
+      /\b(?:(?:inappropriate|sensitive|harmful|unsafe|prohibited|high[- ]risk) (?:content|information|words?|material)|safety violations?)\b/i,
+    said: /\b(?:filter|block|reject|violat|flag|contain|includ|detect)/i,
+  },
+  {
+    about: /\bflagged\b/i,
+    said: /\b(?:prompt|input|output|message|request|response|answer|content|text|image|conversation)s?\b/i,
   },
   ...[
-    /\bflagged\b/i,
+    /\bflagged (?:for|by)\b/i,
     /\bdata ?inspection ?failed\b/i,
     /^content exists risk$/i,
     /\bconsidered high risk\b/i,
@@ -113,7 +135,8 @@ const POLICY: Sign[] = [
 const LIMITS = '(?:limit|quota|allowance)s?'
 const BUSY: Sign[] = [
   {
-    about: /(?<!\b(?:context|prompt|input|window|token)s? )\bcapacity\b/i,
+    about:
+      /(?<!\b(?:context|prompt|input|window|token|file|memory|storage|container|conversation)(?:['’]?s)? )\bcapacity\b(?! of (?!(?:\w+ )?(?:model|server|service|system|deployment|engine)))/i,
     said: /\b(?:exceed|exhaust|reach)/i,
     wants: /\bat (?:\w+ )?$/i,
   },
@@ -140,10 +163,17 @@ const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
   { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
   { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
   { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
-  // Where nothing is there, a sentence about the model says so, whatever it says.
+  // Where nothing is there, a sentence about the model says so, whatever it says but that it lacks something.
   {
     kind: 'unknown-model',
-    signs: [{ about: /^\W*(?:(?:the|this|your|requested) )*(?:model|deployment)\b/i }],
+    signs: [
+      {
+        about: new RegExp(
+          `^\\W*(?:(?:the|this|your|requested) )*(?:model|deployment)${ITSELF}(?!.*\\b(?:supports?|only supported)\\b)`,
+          'i',
+        ),
+      },
+    ],
     statuses: new Set([404, 410]),
   },
   { kind: 'no-access', signs: ACCESS, statuses: new Set([400]) },
@@ -209,7 +239,8 @@ const isName = (
   // A capital behind a point begins a sentence.
   const [name = ''] = /^[\w-]*(?:\.(?![A-Z])[\w-]+)*/.exec(words.slice(at)) ?? []
   const [before, after] = [words.slice(0, at), words.slice(at + found.length)]
-  const isWithin = !/^[A-Z]/.test(name) && /\w[.\]]$/.test(before)
+  // An API key is one in a header's name, too.
+  const isWithin = !/^[A-Z]/.test(name) && (kind === 'no-access' ? /\w[.\]]$/ : /\w[.\]-]$/).test(before)
   const isQuoted = kind !== 'content-policy' && found === name && /['"`]$/.test(before) && /^['"`]/.test(after)
   return name.includes('.') || isWithin || members.has(name) || CALLED_ONE.test(after) || isQuoted
 }
