@@ -80,15 +80,15 @@ const unknown = (name: string) => refused({ message: `Unknown parameter: '${name
 
 describe('is asked again without', () => {
   test.each([
-    ['images/generations', undefined],
-    ['images/edits', 'image'],
-  ])('the format that pictures have anyway, at %s', async (path, file) => {
+    ['images/generations', 'drawn-1', undefined],
+    ['images/edits', 'drawn-3', 'image'],
+  ])('the format that pictures have anyway, at %s', async (path, model, file) => {
     next = (text) => (text.includes('response_format') ? unknown('response_format') : picture)
-    const fields = { model: 'drawn-1', prompt: 'a lock', response_format: 'b64_json' }
+    const fields = { model, prompt: 'a lock', response_format: 'b64_json' }
     const [first, second] = [await post(path, fields, file), await post(path, fields, file)]
     expect([first.status, second.status]).toEqual([200, 200])
     expect(await first.json()).toMatchObject({ data: [{ b64_json: 'AAAA' }] })
-    expect(provider.requests.filter(({ text }) => text.includes('response_format'))).toHaveLength(file ? 0 : 1)
+    expect(provider.requests.filter(({ text }) => text.includes('response_format'))).toHaveLength(1)
   })
 
   test('the format that vectors can be given by the gateway', async () => {

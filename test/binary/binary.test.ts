@@ -57,6 +57,7 @@ describe.skipIf(BINARY === undefined)('the compiled file', () => {
     const { tokens_used } = (await response.json()) as { tokens_used: number }
     return { status: response.status, tokens_used }
   }
+
   test('says its version, writes a configuration, and checks it', async () => {
     expect((await run('version')).out).toContain(VERSION)
     expect((await run('config', 'init')).code).toBe(0)

@@ -72,7 +72,7 @@ test.skipIf(Bun.which('bash') === null)('bash runs nothing of what stands in the
   const { out } = await terminal.type('complete', 'bash')
   const words = `COMP_WORDS=(sluice keys '$(echo ran >&2)' '') COMP_CWORD=3`
   const script = ['sluice() { echo :4; }', out, words, '__sluice_complete'].join('\n')
-  // A language that this machine has not is told of as well.
+  // It would warn of a language that the machine has not.
   const env = { ...process.env, LC_ALL: 'C' }
   const shell = Bun.spawn(['bash', '-c', script], { env, stdout: 'pipe', stderr: 'pipe' })
   expect(await new Response(shell.stderr).text()).toBe('')

@@ -115,7 +115,7 @@ describe.each(STORES)('pages of exchanges in %s', (_, { newPlace, runs }) => {
         ),
         { numRuns: runs(150) },
       ),
-    30_000,
+    120_000,
   )
 
   test('a rare match far back is found over pages that may be empty, each with bounded work', async () => {

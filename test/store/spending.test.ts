@@ -135,7 +135,7 @@ describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
         ),
         { numRuns: runs(40) },
       ),
-    60_000,
+    120_000,
   )
 
   test('what was spent before accounts were told apart is of none, and in the whole', async () => {

@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)('a transaction', () => {
     })
     line.silence('lost')
     expect(await alone(other.client, (tx) => tx.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
-  }, 60_000)
+  })
 
   test.each(BEGINS)('neither stands still nor waits for others for long: %s', async (_, begin) => {
     const { client } = await nodeOn(await newDatabase())
