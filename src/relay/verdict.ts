@@ -99,7 +99,7 @@ const refusalVerdict = (
     ([400, 404, 422].includes(status) && list !== undefined && !list.includes(upstream) && upstream !== '')
   )
     return unknownModel(upstream, list)
-  if (status === 401 || kind === 'no-access' || code === 'authentication_error')
+  if (status === 401 || kind === 'refused' || code === 'authentication_error')
     return {
       verdict: 'credential-refused',
       words: `${host} refuses the credential: see whether it is whole, and of this vendor`,

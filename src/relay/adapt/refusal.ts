@@ -86,7 +86,7 @@ const ofKind = async (
     case 'overloaded':
       return providerError(kind, { provider, ...delay })
     default:
-      return providerError(CLASSES[kind], { provider })
+      return providerError(kind, { provider })
   }
 }
 
@@ -102,10 +102,6 @@ const isOfAsked = (wire: Wire, sent: JsonObject, body: unknown): boolean => {
 
 /** Somebody has to pay first. */
 const MONEY_MS = 600_000
-
-const CLASSES = { 'no-access': 'refused', 'content-policy': 'content-policy' } as const satisfies Partial<
-  Record<Kind, string>
->
 
 const withNames = async (
   error: GatewayError,

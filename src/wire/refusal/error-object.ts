@@ -57,9 +57,11 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...outcomes('content-policy', 1026, 1027),
   ...outcomes('invalid', 2013),
   ...outcomes('refused', 1004, 2049),
-  ...['invalid_api_key', 'API_KEY_INVALID'].map((code) => [code, 'refused'] as const),
+  ['invalid_api_key', 'refused'],
+  ['API_KEY_INVALID', 'refused'],
   // The model wrote a call or an answer that its server could not read: it may do better when asked again.
-  ...['tool_use_failed', 'json_validate_failed'].map((code) => [code, 'refused'] as const),
+  ['tool_use_failed', 'refused'],
+  ['json_validate_failed', 'refused'],
 ])
 
 /** Codes that come with a 400 although the request is not at fault. */

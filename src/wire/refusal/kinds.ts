@@ -1,23 +1,22 @@
 // The kinds of refusal that are nobody's fault within the request, or its content's, for servers without a code of ours for
 // them: an account out of money, a model that is not known there, a key that counts no more, content against a policy, or that
-// all are busy. A kind is known by what a sentence is about and what it says of that; the words of a machine code are read as a sentence.
+// all are busy. A kind is known by what a sentence is about and what it says of that; the words of a machine code are read as
+// a sentence.
 
 import { isObject, type Json } from '../../ir/json.ts'
 import { classOfCode } from './error-object.ts'
 import { objectsIn } from './literals.ts'
 import { CALLED_ONE, type Name } from './names.ts'
 
-export type Kind = 'out-of-money' | 'unknown-model' | 'no-access' | 'content-policy' | 'overloaded'
+export type Kind = 'out-of-money' | 'unknown-model' | 'refused' | 'content-policy' | 'overloaded'
 
-/**
- * `told`: what told, where it stands in the text; undefined for a status or a code.
- */
+/** `told`: what told, where it stands in the text; undefined for a status or a code. */
 export type Known = { kind: Kind; told?: Span }
 export type Span = { at: number; length: number }
 
 /**
- * A sentence about something that says `ended` of it, in any order; or that `wants` it, which stands right before. Of a text
- * that is `of` something, and of nothing `else`.
+ * A sentence `about` something, and what is `said` of it before or behind, or that it is wanted right before (`wants`); without
+ * both it says enough by itself. Of a text that is `of` something, and of nothing `else`.
  */
 type Sign = { about: RegExp; said?: RegExp; wants?: RegExp; of?: RegExp; else?: RegExp }
 
@@ -163,7 +162,7 @@ const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
   { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
   { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
   { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
-  // Where nothing is there, a sentence about the model says so, whatever it says but that it lacks something.
+  // With a status for what is not there, a sentence about the model says that it is not, whatever its words but that it lacks something.
   {
     kind: 'unknown-model',
     signs: [
@@ -176,7 +175,7 @@ const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
     ],
     statuses: new Set([404, 410]),
   },
-  { kind: 'no-access', signs: ACCESS, statuses: new Set([400]) },
+  { kind: 'refused', signs: ACCESS, statuses: new Set([400]) },
   { kind: 'overloaded', signs: BUSY, statuses: new Set([200, 400, 403, 500]) },
 ]
 
@@ -197,11 +196,7 @@ export const kindIn = (
   const due = KINDS.filter(({ statuses }) => statuses.has(status))
   for (const { kind, signs } of due)
     for (const code of codes)
-      if (
-        classOfCode(code) === (kind === 'no-access' ? 'refused' : kind) ||
-        signs.some((sign) => toldBy(sign, wordsOf(code)))
-      )
-        return { kind }
+      if (classOfCode(code) === kind || signs.some((sign) => toldBy(sign, wordsOf(code)))) return { kind }
   const members = new Set(names.filter(({ found }) => found === 'told').map(({ steps }) => steps.at(-1)))
   for (const { words, at } of sentencesIn(text)) {
     if (OF_A_MEMBER.test(words) || OF_THEIR_SERVER.test(words)) continue
@@ -240,7 +235,7 @@ const isName = (
   const [name = ''] = /^[\w-]*(?:\.(?![A-Z])[\w-]+)*/.exec(words.slice(at)) ?? []
   const [before, after] = [words.slice(0, at), words.slice(at + found.length)]
   // An API key is one in a header's name, too.
-  const isWithin = !/^[A-Z]/.test(name) && (kind === 'no-access' ? /\w[.\]]$/ : /\w[.\]-]$/).test(before)
+  const isWithin = !/^[A-Z]/.test(name) && (kind === 'refused' ? /\w[.\]]$/ : /\w[.\]-]$/).test(before)
   const isQuoted = kind !== 'content-policy' && found === name && /['"`]$/.test(before) && /^['"`]/.test(after)
   return name.includes('.') || isWithin || members.has(name) || CALLED_ONE.test(after) || isQuoted
 }
