@@ -62,8 +62,8 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
 }
 
 /**
- * The library's own needs what bash-completion brings, which many systems do not have, says no when it is sourced again, and runs
- * what stands in the line. The last line of an answer is `FILES` or `NO_FILES`; shells before version 4 have no `compopt`.
+ * The library's own script needs what bash-completion brings, which many systems do not have, fails when it is sourced again,
+ * and runs what stands in the line. The last line of an answer is `FILES` or `NO_FILES`; bash before version 4 has no `compopt`.
  */
 const BASH = `# bash completion for sluice
 

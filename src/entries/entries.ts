@@ -209,7 +209,10 @@ const overlayOf = (candidates: readonly Candidate[]): Overlay => {
   }
 }
 
-/** Without its empty members. What the configuration's reader does not look at is refused, for that trusts who can write the file. */
+/**
+ * Without its empty members. What the configuration's reader does not look at is refused: that trusts whoever can write the
+ * file.
+ */
 const checked = (change: Change): Change => {
   const { section, name, value, credential } = change
   if (value === undefined) return change

@@ -8,8 +8,8 @@ import { toCount } from './figures.ts'
 
 /**
  * `what`: a part of the tokens, `calls` of a tool at the vendor, `pictures` that are priced each, or all of it as the provider
- * `told` it. `usd`: for a million tokens, or for one of the others, the class of service and the region counted in. `microUsd`: not
- * rounded, as only their sum is.
+ * `told` it. `usd`: for a million tokens, the class of service and the region counted in, or for one call. `microUsd`: not rounded,
+ * as only their sum is.
  */
 export type BillLine = {
   what: Part | 'calls' | 'pictures' | 'told'
@@ -20,9 +20,9 @@ export type BillLine = {
 }
 
 /** `above`: the prices are those of prompts of more tokens. `factors`: what they were multiplied by, and why. */
-export type Bill = { lines: BillLine[]; above: number | undefined; factors: [string, number][] }
+type Bill = { lines: BillLine[]; above: number | undefined; factors: [string, number][] }
 
-export type Charged = { costMicroUsd: number; feesMicroUsd: number; serverTools: ServerToolCalls | undefined }
+type Charged = { costMicroUsd: number; feesMicroUsd: number; serverTools: ServerToolCalls | undefined }
 
 /** Undefined where this is not the price it was charged by: what it comes to is something else, to the micro-USD. */
 export const billBy = (

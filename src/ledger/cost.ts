@@ -37,7 +37,7 @@ export type Part =
 
 const KINDS = ['audio', 'image'] as const
 
-/** How many tokens cost what: disjoint parts, at whole rates (`scaledRate`) for this prompt's length, class of service and region. */
+/** Disjoint parts, each at its whole rate (`scaledRate`) for this prompt's length, class of service and region. */
 export const eachPart = (usage: Usage, price: Price, take: (part: Part, count: number, rate: number) => void): void => {
   const rates = ratesFor(usage, price)
   const times = timesFor(usage, price)

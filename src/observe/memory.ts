@@ -52,12 +52,12 @@ export const createMemory = (
   }
 }
 
-/** So large a body is a small one: what most clients send. */
+/** A body is small up to here: most clients send no larger one. */
 const SMALL_BYTES = 64 * 1024
-/** This part of the limit is theirs alone: by large ones that wait, two keys could keep everyone out. */
+/** This part of the limit is for small bodies alone: two keys whose large ones wait could keep everyone out. */
 const SMALL_PART = 1 / 16
 
-/** Up to what a body of so many bytes is let in. */
+/** The part of the limit, in bytes, within which a body of so many is let in. */
 export const limitFor = (bytes: number, limitBytes: number): number =>
   bytes > SMALL_BYTES ? limitBytes * (1 - SMALL_PART) : limitBytes
 
@@ -87,7 +87,7 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
   }
 }
 
-/** Requests that are not admitted yet, and the bytes of the bodies they announced. */
+/** Requests that are not admitted yet, and the bytes of their bodies. */
 export type Arriving = {
   readonly count: number
   /** What they announced, and what they grew by beyond that. */
@@ -104,8 +104,9 @@ export type Arriving = {
   /** Takes back what was added, what it grew by, and what is held of it. */
   remove(keyId: string, bytes: number, held: number): void
   /**
-   * What they come to with a body more, of which `counted` bytes are counted already. What its key has on the way already counts twice: to announce costs nothing, and
-   * so no key has more than half of the room. What is held of them is there once, and still to come but for that.
+   * What they come to with a body more, of which `counted` bytes are counted already. What its key has on the way already
+   * counts twice: to announce costs nothing, and so no key has more than half of the room. What is held of them counts once
+   * less: the process has it already.
    */
   with(keyId: string, bytes: number, counted?: number): number
 }

@@ -58,8 +58,9 @@ export const Check = Type.Object({ name: Type.String(), passed: Type.Boolean(), 
 export type Check = Static<typeof Check>
 
 /**
- * `what`: `input`, `cache_read`, `cache_write`, `cache_write_1h`, `output`, the parts of them that are priced apart (`audio_input`, `image_output`
- * …), `calls` of a `tool` at the vendor, `pictures` that are priced each, or `told`: all of it, as the provider said.
+ * `what`: `input`, `cache_read`, `cache_write`, `cache_write_1h`, `output`, the parts of them that are priced apart
+ * (`audio_input`, `image_output` …), `calls` of a `tool` at the vendor, `pictures` that are priced each, or `told`: all of it,
+ * as the provider said.
  */
 export const BillLine = Type.Object({
   what: Type.String(),
@@ -67,7 +68,7 @@ export const BillLine = Type.Object({
   count: Nullable(Count),
   usd: Nullable(Type.Number({ description: 'For a million tokens, or for one call; the factors are in it.' })),
   micro_usd: Type.Number({
-    description: 'Not rounded: the cost is the sum of tokens, rounded once, and that of the others.',
+    description: 'Not rounded: the cost is the sum over tokens and that over the rest, each rounded once.',
   }),
 })
 export type BillLine = Static<typeof BillLine>
@@ -129,7 +130,10 @@ export const ExplainedExchange = Type.Object({
     ),
   ),
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
-  raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
+  raw_usage: Type.Unknown({
+    description:
+      "The provider's own usage object, with the class of service that it told beside it, or null; for members null.",
+  }),
 })
 export type ExplainedExchange = Static<typeof ExplainedExchange>
 

@@ -21,7 +21,10 @@ type Request = Pick<ClientRequest, 'bodyWire' | 'body'> & { key: Pick<ClientRequ
 export type Detours = {
   /** The wire that accepted similar requests; undefined where none was refused. */
   wireFor(provider: Provider, model: Model, request: Request): Wire | undefined
-  /** A target has answered a request that its provider had refused on another wire: for `isSure`, whatever the request held. */
+  /**
+   * A target has answered a request that its provider had refused on another wire. `isSure`: it had refused the wire, whatever
+   * the request held.
+   */
   remember(request: Request, target: Target, isSure: boolean): void
   /** What refusals have told of the target of this name on this wire; undefined where nothing is remembered. */
   learnedOf(target: string, wire: Wire, request: Request): Learned | undefined

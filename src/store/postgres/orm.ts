@@ -7,8 +7,8 @@ import type { Queries } from './client.ts'
 export type Orm = PgRemoteDatabase
 
 /**
- * The columns of one answer must have names of their own: it comes as objects. `isRepeatable`: all that is asked by it does no more
- * a second time, and not what is read alone.
+ * The columns of one answer must have names of their own: it comes as objects. `isRepeatable`: whatever is asked by it does no
+ * more a second time; else only what reads.
  */
 export const ormOf = (queries: Queries, isRepeatable = false): Orm => {
   const orm = drizzle(async (text, params, method) => {

@@ -19,7 +19,7 @@ export const answerOf = (frames: readonly Frame[]): JsonObject => {
   return { text, ...(usage === undefined ? {} : { usage }) }
 }
 
-/** Speech as events, which servers that know none answer with sound. */
+/** The events of speech, for servers that know none and answer with sound. */
 export const spoken = {
   piece: (bytes: Uint8Array): Frame => ({
     data: JSON.stringify({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') }),

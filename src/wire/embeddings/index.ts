@@ -7,7 +7,7 @@ import { decodeError } from '../refusal/error-object.ts'
 import { inputOnly, sameWire } from '../same-wire.ts'
 import { requestSchema } from './schema.ts'
 
-/** Clients that ask for base64 unasked read nothing else, and many servers do not heed it: vectors of numbers are packed. */
+/** Libraries that ask for base64 of themselves read nothing else, and many servers do not heed it: numbers are packed. */
 const packed = (
   { data }: JsonObject,
   _cap: number | undefined,

@@ -5,11 +5,11 @@ import type { Overlong } from './overlong.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
- * `overloaded`: rate limits and overload. `out-of-money`: the account's credit or budget is spent. `beyond-limit`: larger than the account's rate limit, so
- * that waiting does not help; another account may have a higher limit. `reasoning-refused`: it contains earlier
- * reasoning that the provider cannot read; another account, or a request without it, may be answered. `invalid`: the
- * provider refused the request as malformed; retrying does not help. `refused`: everything else, bad credentials and
- * unknown models included.
+ * `overloaded`: rate limits and overload. `out-of-money`: the account's credit or budget is spent. `beyond-limit`: larger
+ * than the account's rate limit, so that waiting does not help; another account may have a higher limit.
+ * `reasoning-refused`: it contains earlier reasoning that the provider cannot read; another account, or a request without
+ * it, may be answered. `invalid`: the provider refused the request as malformed; retrying does not help. `refused`:
+ * everything else, bad credentials and unknown models included.
  */
 export type FailureClass =
   | 'context-length'

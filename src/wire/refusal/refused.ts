@@ -63,7 +63,10 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   return isWhole ? { ...told, ...plainerIn(wire, sent) } : told
 }
 
-/** Whatever else it names, but for settings of a stream: what is not to be had in a stream is so without one, and the other way round. `named`: what it is. */
+/**
+ * Whatever else it names, but for settings of a stream: what is not to be had in a stream is so without one, and the other way
+ * round. `named`: what it is.
+ */
 const streamIn = (names: ReturnType<typeof namesOf>, sent: JsonObject, error: unknown): Refused | undefined => {
   const { text } = saidIn(error, sent)
   const isStreamed = sent.stream === true

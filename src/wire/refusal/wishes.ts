@@ -208,7 +208,7 @@ export const isHint = (path: string): boolean => HINTS.has(path)
 /** What a request asks for that says so as one that says nothing. */
 const SAID_ANYWAY = new Map<string, Json>([
   ['store', false],
-  // Models that refuse it draw in nothing else.
+  // Models that refuse it give pictures in no other form.
   ['response_format', 'b64_json'],
   ['parallel_tool_calls', true],
   ['tools.*.strict', false],

@@ -14,8 +14,8 @@ import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
 import { decodeReasoning } from './reasoning.ts'
 
 /**
- * `text`, also below: what has been emitted so far. `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. `wrapped`: for a tool of free text that was
- * called as a function.
+ * `text`, also below: what has been emitted so far. `isAnswer`: a call of the JSON tool, whose arguments are the structured
+ * answer. `wrapped`: for a tool of free text that was called as a function.
  */
 type Call = {
   kind: 'call'

@@ -55,7 +55,10 @@ type MessageReader = {
   readonly refused: boolean
 }
 
-/** `messageAt`: undefined where another item is. `begin`: the number of a part that begins at a place. `lost`, `isGapless`: see `itemReader`. */
+/**
+ * `messageAt`: undefined where another item is. `begin`: the number of a part that begins at a place. `lost`, `isGapless`: as
+ * `itemReader` hears them.
+ */
 type Within = {
   messageAt(at: number): Message | undefined
   begin(at: number): number

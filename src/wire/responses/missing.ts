@@ -29,7 +29,10 @@ export const lacksText = (
   })
 }
 
-/** Whether letters of the whole are missing in what was streamed of it. Servers that write arguments anew at their end change others. */
+/**
+ * Whether letters of the whole are missing in what was streamed of it. Servers that write arguments anew at their end change
+ * others.
+ */
 export const lacksLetters = (streamed: string, whole: string): boolean => {
   if (whole.startsWith(streamed)) return false
   const [had, all] = [streamed.replace(/\s+/g, ''), whole.replace(/\s+/g, '')]
