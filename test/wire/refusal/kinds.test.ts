@@ -106,7 +106,7 @@ describe('a refusal is of its kind', () => {
     [400, said('For models that think, temperature is not available.'), undefined],
     [400, said('The model acme-7b is unknown to this server.'), 'unknown-model'],
     [400, said('The header x-billing-tag is missing.'), undefined],
-    [400, said('invalid x-api-key'), 'no-access'],
+    [400, said('invalid x-api-key'), 'refused'],
     [403, said('Payment required.'), 'out-of-money'],
     [429, said('The rate limit of the free tier was exceeded.'), undefined],
     [429, said('The free tier is exhausted.'), 'out-of-money'],
