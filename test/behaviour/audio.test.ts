@@ -99,6 +99,14 @@ describe('speech', () => {
     expect((await (await speak({}, headers)).arrayBuffer()).byteLength).toBe(SOUND.byteLength)
   })
 
+  test('of a text whose tokens its provider may tell as fewer is not refused before they are known', async () => {
+    next = () => json({})
+    const { secret } = await gateway.issue({ tokensTotal: 8 })
+    const asked = { input: 'nine char', stream_format: 'sse' }
+    await (await speak(asked, { authorization: `Bearer ${secret}` })).arrayBuffer()
+    expect(provider.requests.length).toBeGreaterThan(0)
+  })
+
   test('goes to another account before its first byte', async () => {
     next = (index) =>
       index % 2 === 0 ? { status: 503, steps: ['{"error":{"message":"provider text"}}'] } : sound(SOUND)

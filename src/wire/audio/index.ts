@@ -48,11 +48,12 @@ export const speech = sameWire({
   isStream: () => true,
   isRaw: ({ stream_format: format }) => format !== 'sse',
   ofBytes: spoken,
-  expects: (_, estimate, { per, whole }) => {
+  expects: ({ stream_format: format }, estimate, { per, whole }) => {
     const text = textOf(whole().input)
     if (text === undefined) return { input: estimate, output: 0 }
     const input = Math.ceil(charactersIn(text) * per.character)
-    return { input, output: 0, least: input }
+    // Of events the last tells the tokens, which may be fewer.
+    return { input, output: 0, ...(format === 'sse' ? {} : { least: input }) }
   },
   tap,
   faultIn: (body) => reportedIn(body) ?? malformedAnswer(),
