@@ -50,7 +50,7 @@ export type Post = {
   model: string | undefined
   /** The bytes its body is counted for: as announced, or held of one without a length. */
   counted: number
-  /** The bytes that are held of its body, unpacked. */
+  /** The bytes that are held of what is counted, unpacked. */
   held: number
   /** Set once it is admitted: from then on `gateway.open` accounts for it. */
   admitted: boolean
@@ -187,17 +187,20 @@ const STEP_BYTES = 64 * 1024
 /** Throws `service_unavailable` where there is no room for what is held of the body now. */
 const hold = (gateway: Gateway, post: Post, held: number): void => {
   const { arriving, memory, open, config } = gateway
-  arriving.hold(held - post.held)
-  post.held = held
-  const more = held - post.counted
-  if (more < STEP_BYTES) return
-  const others = open.size + arriving.count - 1
   const { key, counted } = post
-  const limit = limitFor(held, config.maxMemoryBytes)
-  if (limit > 0 && memory.past(limit, others, arriving.with(key.id, held, counted)))
-    throw unavailable('is busy', { cause: 'max_memory' })
-  arriving.grow(key.id, more)
-  post.counted = held
+  const more = held - counted
+  if (more >= STEP_BYTES) {
+    const others = open.size + arriving.count - 1
+    const limit = limitFor(held, config.maxMemoryBytes)
+    if (limit > 0 && memory.past(limit, others, arriving.with(key.id, held, counted)))
+      throw unavailable('is busy', { cause: 'max_memory' })
+    arriving.grow(key.id, more)
+    post.counted = held
+  }
+  // Of what is not counted nothing is to come that could be taken off.
+  const there = Math.min(held, post.counted)
+  arriving.hold(there - post.held)
+  post.held = there
 }
 
 /** A refused request counts against no limit, unless it is the client's fault and has cost more than a look at it. */

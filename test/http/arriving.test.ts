@@ -29,6 +29,8 @@ afterEach(async () => {
 const inside = () => gateway.server.gateway
 /** The bytes that all requests on their way have announced. */
 const announced = () => inside().arriving.bytes
+/** What all of them come to that is still to come. */
+const toCome = () => inside().arriving.with('nobody', 0)
 /** A request of which nothing more comes than this. */
 const begin = (bytes: number, text = '{', secret = gateway.secret): RawClient => {
   const client = connect(gateway.url)
@@ -125,6 +127,19 @@ describe('bodies that do not say how long they are', () => {
     for (const { socket } of [...uploads, other]) socket.destroy()
     await until(() => inside().arriving.count === 0)
     expect(announced()).toBe(0)
+  })
+
+  test('are not held towards others before they count themselves', async () => {
+    const uploads = Array.from({ length: 4 }, () => upload(gateway.secret))
+    const little = 48 * 1024
+    for (const client of uploads) client.write(`${little.toString(16)}\r\n${' '.repeat(little)}\r\n`)
+    const large = upload(gateway.secret)
+    large.write(piece)
+    await until(() => announced() > PIECE / 2)
+    expect(toCome()).toBeGreaterThanOrEqual((announced() * 3) / 4)
+    for (const { socket } of [...uploads, large]) socket.destroy()
+    await until(() => inside().arriving.count === 0)
+    expect(toCome()).toBe(0)
   })
 
   test('are read to their end where they are alone', async () => {
