@@ -319,6 +319,22 @@ describe('a transcript', () => {
     expect(await rowOf(response)).toMatchObject({ input: 110, output: 0, estimated: false, outcome: 'done' })
   })
 
+  test.each<[string, string, string[]]>([
+    ['as chats do', 'data: {"text":"A lock"}\n\ndata: [DONE]\n\n', ['delta', 'done']],
+    [
+      'by an event that names itself alone',
+      'data: {"text":"A lock"}\n\nevent: transcript.text.done\ndata: {"text":"A lock"}\n\n',
+      ['delta', ''],
+    ],
+  ])('that streams as transcripts of its pieces and ends %s has one end', async (_, text, types) => {
+    next = () => ({ headers: { 'content-type': 'text/event-stream' }, steps: [text] })
+    const response = await hear({ stream: 'true' })
+    const events = framesIn(await response.text()).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data)]))
+    expect(events.map(({ type }) => (type ?? '').split('.').at(-1))).toEqual(types)
+    expect(events.at(-1)).toMatchObject({ text: 'A lock' })
+    expect((await rowOf(response))?.outcome).toBe('done')
+  })
+
   test('whose stream breaks off ends in an error, and is billed by what has come', async () => {
     const begun = gate()
     const { steps = [], ...rest } = frames({ type: 'transcript.text.delta', delta: 'A lock' })

@@ -21,8 +21,9 @@ export const pieceOf = ({ delta, choices }: JsonObject): string =>
     .map((choice) => textOf(asObject(choice.delta).content) ?? '')
     .join('')
 
-/** A piece that is a transcript of its own. */
-const wholePieceOf = ({ type, text }: JsonObject): string | undefined => (type === undefined ? textOf(text) : undefined)
+/** A piece that is a transcript of its own. An end may be named by its event alone. */
+const wholePieceOf = ({ type, text }: JsonObject, named: string): string | undefined =>
+  type === undefined && !ENDS.has(named) ? textOf(text) : undefined
 
 const typed = (piece: string): Edit[] => [
   { path: ['type'], value: '"transcript.text.delta"' },
@@ -37,15 +38,16 @@ export const tap = ({ model, tokensPer }: TapOptions): Tap => {
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
     if (frame.data === '[DONE]') {
+      const ended = end()
       noted.state = 'done'
-      return writeFrame(frame)
+      return ended + writeFrame(frame)
     }
     const data = parseObject(frame.data)
     if (data === undefined) return noted.failed(malformedAnswer())
     const type = textOf(data.type) ?? frame.event ?? ''
     if (type === 'error' || isToldError(data.error)) return noted.failed(decodeError(200, data))
     noted.begun = true
-    const piece = wholePieceOf(data)
+    const piece = wholePieceOf(data, type)
     noted.output.add(piece ?? pieceOf(data))
     const told = readUsage(data, tokensPer)
     if (told !== undefined) {
