@@ -115,6 +115,12 @@ describe('embeddings', () => {
     expect(provider.requests).toEqual([])
   })
 
+  test('that come as numbers are packed where they stand', async () => {
+    next = () => json({ data: [null, { embedding: [1] }], usage: { prompt_tokens: 1 } })
+    const response = await gateway.post('/v1/embeddings', { model: 'embed', input: 'a', encoding_format: 'base64' })
+    expect(await response.json()).toMatchObject({ data: [null, { embedding: 'AACAPw==' }] })
+  })
+
   test('go to another account where the first fails, and say nothing of it', async () => {
     next = (index) => (index % 2 === 0 ? json({ error: { message: 'provider text' } }, 500) : vectors())
     const response = await gateway.post('/v1/embeddings', asked)

@@ -1,6 +1,6 @@
 // The embeddings wire: its codec. Texts, or their tokens, become vectors; only what was read is billed.
 
-import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { faultOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
@@ -15,9 +15,12 @@ const packed = (
 ): Edit[] =>
   format !== 'base64'
     ? []
-    : asObjects(data).flatMap(({ embedding }, at) =>
-        isVector(embedding) ? [{ path: ['data', at, 'embedding'], value: JSON.stringify(base64Of(embedding)) }] : [],
-      )
+    : asList(data).flatMap((one, at) => {
+        const { embedding } = asObject(one)
+        return isVector(embedding)
+          ? [{ path: ['data', at, 'embedding'], value: JSON.stringify(base64Of(embedding)) }]
+          : []
+      })
 
 const isVector = (value: Json | undefined): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
