@@ -162,7 +162,7 @@ const KINDS: { kind: Kind; signs: Sign[]; statuses: ReadonlySet<number> }[] = [
   { kind: 'content-policy', signs: POLICY, statuses: new Set([200, 400, 403, 422, 446, 451]) },
   { kind: 'out-of-money', signs: MONEY, statuses: new Set([200, 400, 401, 402, 403, 412, 429]) },
   { kind: 'unknown-model', signs: MODEL, statuses: new Set([400, 401, 403, 404, 410, 422]) },
-  // With a status for what is not there, a sentence about the model says that it is not, whatever its words but that it lacks something.
+  // With a status for what is not there, a sentence about the model says that it is not, unless it says what the model lacks.
   {
     kind: 'unknown-model',
     signs: [
