@@ -1,5 +1,6 @@
 // Nodes on one database of PostgreSQL, for tests: each with books of its own, over a line that fails when the test says.
 
+import { afterEach } from 'bun:test'
 import { totalTokens } from '../../../src/ir/usage.ts'
 import type { Budget } from '../../../src/keys/budget.ts'
 import type { Key, NewKey, RateLimits } from '../../../src/keys/key.ts'
@@ -208,6 +209,33 @@ export const openLedger = async (server?: TestServer | OwnServer) => {
 }
 
 export type PgLedger = Awaited<ReturnType<typeof openLedger>>
+
+/** Opens ledgers for a file's tests, each closed after its test. */
+export const ledgersOfTests = (): (() => Promise<PgLedger>) => {
+  const opened: PgLedger[] = []
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.close()
+  })
+  return async () => {
+    const ledger = await openLedger()
+    opened.push(ledger)
+    return ledger
+  }
+}
+
+/** Nothing happens by itself. */
+export const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
+
+/** As the node has it in memory. */
+export const keyAt = ({ cache }: Pick<PgNode, 'cache'>, id: string): Key => {
+  const key = cache.keys.get(id)
+  if (key === undefined) throw new Error('no such key')
+  return key
+}
+
+/** A node's lease ended, while the others were there all the time. */
+export const endLease = ({ admin }: PgLedger, { name }: Pick<PgNode, 'name'>) =>
+  admin.query('UPDATE nodes SET steady_since = 0, until = CASE id WHEN $1 THEN 0 ELSE until END', [name])
 
 /** What must hold at any time, over everything the database has. */
 export const invariantsBroken = async (client: Client): Promise<string[]> => {

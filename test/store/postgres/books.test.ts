@@ -1,38 +1,29 @@
 // The shared ledger in PostgreSQL: exact over several nodes, whatever fails.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import type { ReserveAsk } from '../../../src/ledger/ledger.ts'
 import {
   addBudget,
   addKey,
+  endLease,
   invariantsBroken,
+  keyAt,
+  ledgersOfTests,
   openLedger,
   type PgLedger,
   type PgNode,
+  STILL,
 } from '../../ledger/shared/postgres.ts'
 import { ask, settlement } from '../../ledger/support.ts'
-import { type OwnServer, postgresMissing, startPostgres } from '../../support/postgres.ts'
+import { postgresMissing, startPostgres } from '../../support/postgres.ts'
 import { createProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
 
-const opened: PgLedger[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close()
-})
-const newLedger = async (server?: OwnServer): Promise<PgLedger> => {
-  const ledger = await openLedger(server)
-  opened.push(ledger)
-  return ledger
-}
+const newLedger = ledgersOfTests()
 
-const keyOf = (node: PgNode, id: string) => {
-  const key = node.cache.keys.get(id)
-  if (key === undefined) throw new Error('no such key')
-  return key
-}
 const reserve = (node: PgNode, keyId: string, more: Partial<ReserveAsk> = {}) =>
-  node.ledger.reserve(ask(keyOf(node, keyId), more))
+  node.ledger.reserve(ask(keyAt(node, keyId), more))
 const codeOf = (promise: Promise<unknown>): Promise<string | undefined> =>
   promise.then(
     () => undefined,
@@ -42,10 +33,6 @@ const count = async (ledger: PgLedger, table: string): Promise<number> => {
   const [row] = await ledger.admin.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)
   return row?.n ?? 0
 }
-/** Its lease ended, while the others were there all the time; its beats are far apart. */
-const endLease = (ledger: PgLedger, node: PgNode) =>
-  ledger.admin.query('UPDATE nodes SET steady_since = 0, until = CASE id WHEN $1 THEN 0 ELSE until END', [node.name])
-const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
 
 /** Clients that ask one after the other, each of a key by chance; returns how often they were refused. */
 const load = async (nodes: PgNode[], keyIds: string[], clients: number, each: number): Promise<number> => {
@@ -218,14 +205,14 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const id = await addKey(ledger.admin, { rpm: 7 })
       const nodes = [await ledger.node(), await ledger.node()]
       const enter = (at: number, request: string) =>
-        (async () => (nodes[at] as PgNode).limits.enter(keyOf(nodes[at] as PgNode, id), request))()
+        (async () => (nodes[at] as PgNode).limits.enter(keyAt(nodes[at] as PgNode, id), request))()
       const codes = await Promise.all(Array.from({ length: 30 }, (_, i) => codeOf(enter(i % 2, `req_${i}`))))
       expect(codes.filter((code) => code === undefined)).toHaveLength(7)
       await expect(enter(0, 'req_more')).rejects.toMatchObject({
         code: 'rate_limit_exceeded',
         retryAfterMs: expect.any(Number),
       })
-      expect((nodes[0] as PgNode).limits.headers(keyOf(nodes[0] as PgNode, id), 'messages')).toMatchObject({
+      expect((nodes[0] as PgNode).limits.headers(keyAt(nodes[0] as PgNode, id), 'messages')).toMatchObject({
         'x-ratelimit-limit-requests': '7',
         'x-ratelimit-remaining-requests': '0',
       })
@@ -236,15 +223,15 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const ledger = await newLedger()
       const id = await addKey(ledger.admin, { concurrency: 1, rpm: 2 })
       const [a, b] = [await ledger.node(), await ledger.node()]
-      const first = await a.limits.enter(keyOf(a, id), 'req_1')
-      expect(await codeOf((async () => b.limits.enter(keyOf(b, id), 'req_2'))())).toBe('rate_limit_exceeded')
+      const first = await a.limits.enter(keyAt(a, id), 'req_1')
+      expect(await codeOf((async () => b.limits.enter(keyAt(b, id), 'req_2'))())).toBe('rate_limit_exceeded')
       first.release()
       first.refund()
       await a.said()
-      const second = await b.limits.enter(keyOf(b, id), 'req_3')
+      const second = await b.limits.enter(keyAt(b, id), 'req_3')
       second.release()
       await b.said()
-      await a.limits.enter(keyOf(a, id), 'req_4')
+      await a.limits.enter(keyAt(a, id), 'req_4')
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
@@ -280,7 +267,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const ledger = await newLedger()
       const id = await addKey(ledger.admin, { concurrency: 2 })
       const node = await ledger.node({ ...STILL })
-      await node.limits.enter(keyOf(node, id), 'req_1')
+      await node.limits.enter(keyAt(node, id), 'req_1')
       await ledger.admin.query('SELECT sluice_come($1, $2, $3, 0, 0, 0)', [node.name, ['req_2'], [id]])
       await node.books.net(-1_000)
       expect(await ledger.admin.query('SELECT id FROM entered')).toEqual([{ id: 'req_1' }])
@@ -293,7 +280,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const [a, b] = [await ledger.node(), await ledger.node()]
       const reservation = await reserve(a, id, { inputEstimate: 10, outputCap: 100 })
       await a.ledger.settle(reservation, settlement({ usage: { input: 10, output: 90 } })).written
-      await expect((async () => b.limits.enter(keyOf(b, id), 'req_1'))()).rejects.toThrow('100 tokens per minute')
+      await expect((async () => b.limits.enter(keyAt(b, id), 'req_1'))()).rejects.toThrow('100 tokens per minute')
     })
   })
 
@@ -302,7 +289,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       const ledger = await newLedger()
       const id = await addKey(ledger.admin, { concurrency: 1 })
       const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
-      await a.limits.enter(keyOf(a, id), 'req_in')
+      await a.limits.enter(keyAt(a, id), 'req_in')
       const told = await reserve(a, id, { inputEstimate: 100 })
       const silent = await reserve(a, id, { inputEstimate: 123 })
       a.ledger.progress(told, { input: 90, output: 37 })
@@ -319,7 +306,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         { id: told.exchangeId, input: 90, output: 37, ...alone },
         { id: silent.exchangeId, input: 123, output: 0, ...alone },
       ])
-      expect(await codeOf((async () => b.limits.enter(keyOf(b, id), 'req_next'))())).toBeUndefined()
+      expect(await codeOf((async () => b.limits.enter(keyAt(b, id), 'req_next'))())).toBeUndefined()
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })
 
@@ -620,8 +607,8 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         await ledger.node({ clock: () => Date.now() - 3_600_000 }),
         await ledger.node({ clock: () => Date.now() + 3_600_000 }),
       ]
-      await a.limits.enter(keyOf(a, id), 'req_1')
-      expect(await codeOf((async () => b.limits.enter(keyOf(b, id), 'req_2'))())).toBe('rate_limit_exceeded')
+      await a.limits.enter(keyAt(a, id), 'req_1')
+      expect(await codeOf((async () => b.limits.enter(keyAt(b, id), 'req_2'))())).toBe('rate_limit_exceeded')
       expect(await load([a, b], [id], 10, 5)).toBe(0)
       expect(await b.books.net()).toBe(0)
       expect(await invariantsBroken(ledger.admin)).toEqual([])
@@ -631,10 +618,10 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       // It writes what nobody waits for once in ten seconds: all of it is lost.
       const server = await startPostgres(['wal_writer_delay=10s'])
       try {
-        const ledger = await newLedger(server)
+        const ledger = await openLedger(server)
         const id = await addKey(ledger.admin, { concurrency: 2 })
         const node = await ledger.node()
-        const enter = async (request: string) => node.limits.enter(keyOf(node, id), request)
+        const enter = async (request: string) => node.limits.enter(keyAt(node, id), request)
         const [first, second] = [await enter('req_1'), await enter('req_2')]
         const one = await reserve(node, id, { inputEstimate: 100 })
         // What is waited for takes along what was said before.
@@ -651,7 +638,6 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
         ])
         expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 127, tokens_held: other.reserved })
         expect(await invariantsBroken(ledger.admin)).toEqual([])
-        opened.splice(opened.indexOf(ledger), 1)
         await node.kill()
         await ledger.admin.close()
       } finally {
@@ -663,7 +649,7 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       test(`a server that is restarted (${how}) loses nothing that was said to be written`, async () => {
         const server = await startPostgres()
         try {
-          const ledger = await newLedger(server)
+          const ledger = await openLedger(server)
           const ids = await Promise.all([addKey(ledger.admin), addKey(ledger.admin)])
           const nodes = await Promise.all([ledger.node(), ledger.node()])
           const held = await reserve(nodes[0] as PgNode, ids[0] as string, { inputEstimate: 10, outputCap: 10 })
@@ -678,7 +664,6 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
           await until(async () => (await count(ledger, 'reservations')) === 0)
           expect(await invariantsBroken(ledger.admin)).toEqual([])
           expect(await load(nodes, ids, 4, 2)).toBe(0)
-          opened.splice(opened.indexOf(ledger), 1)
           for (const node of nodes) await node.kill()
           await ledger.admin.close()
         } finally {

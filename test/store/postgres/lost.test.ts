@@ -1,30 +1,25 @@
 // Statements of a node of which nothing is heard, each of those that the ledger says: not carried out, carried out all the same, or
 // only later. Whatever becomes of it, nothing is granted, billed or let in twice, and nothing is held for good.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createBackground } from '../../../src/store/postgres/background.ts'
 import type { Client } from '../../../src/store/postgres/client.ts'
 import { storeError } from '../../../src/store/store.ts'
 import {
   addBudget,
   addKey,
+  endLease,
   invariantsBroken,
-  openLedger,
+  keyAt,
+  ledgersOfTests,
   type PgLedger,
   type PgNode,
+  STILL,
 } from '../../ledger/shared/postgres.ts'
 import { ask, settlement } from '../../ledger/support.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 
-const opened: PgLedger[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close()
-})
-const newLedger = async (): Promise<PgLedger> => {
-  const ledger = await openLedger()
-  opened.push(ledger)
-  return ledger
-}
+const newLedger = ledgersOfTests()
 
 const WAYS = ['before', 'after', 'late'] as const
 type Way = (typeof WAYS)[number]
@@ -57,13 +52,6 @@ const createDeaf = () => {
   }
 }
 
-/** Nothing happens by itself. */
-const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
-const keyOf = (node: PgNode, id: string) => {
-  const key = node.cache.keys.get(id)
-  if (key === undefined) throw new Error('no such key')
-  return key
-}
 const rowsOf = async ({ admin }: PgLedger, table: string): Promise<number> =>
   (await admin.query(`SELECT 1 FROM ${table}`)).length
 
@@ -89,8 +77,8 @@ describe.skipIf(postgresMissing !== undefined)('a statement of which nothing is 
     let told = 0
     /** One request, which its client gives up where it is refused. */
     const request = async (isLarge: boolean): Promise<void> => {
-      const asked = ask(keyOf(node, id), { inputEstimate: 10, outputCap: 90 })
-      const ticket = await node.limits.enter(keyOf(node, id), asked.exchangeId, !isLarge)
+      const asked = ask(keyAt(node, id), { inputEstimate: 10, outputCap: 90 })
+      const ticket = await node.limits.enter(keyAt(node, id), asked.exchangeId, !isLarge)
       try {
         const reservation = await node.ledger.reserve(asked)
         node.ledger.narrow(reservation, 60)
@@ -135,9 +123,8 @@ describe.skipIf(postgresMissing !== undefined)('a statement of which nothing is 
           return takes
         },
       })
-      const reservation = await gone.ledger.reserve(ask(keyOf(gone, id), { inputEstimate: 10, outputCap: 90 }))
-      const endLease = 'UPDATE nodes SET steady_since = 0, until = CASE id WHEN $1 THEN 0 ELSE until END'
-      await ledger.admin.query(endLease, [gone.name])
+      const reservation = await gone.ledger.reserve(ask(keyAt(gone, id), { inputEstimate: 10, outputCap: 90 }))
+      await endLease(ledger, gone)
       return { ledger, deaf, gone, other, reservation, taken }
     }
 

@@ -1,28 +1,16 @@
 // What one request of a group would have read, and cannot: the others go on, and it goes on without where it can.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import type { ReserveAsk } from '../../../src/ledger/ledger.ts'
 import { storeError } from '../../../src/store/store.ts'
-import { addBudget, addKey, openLedger, type PgLedger, type PgNode } from '../../ledger/shared/postgres.ts'
+import { addBudget, addKey, keyAt, ledgersOfTests, type PgNode, STILL } from '../../ledger/shared/postgres.ts'
 import { ask } from '../../ledger/support.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 
-const opened: PgLedger[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close()
-})
-const newLedger = async (): Promise<PgLedger> => {
-  const ledger = await openLedger()
-  opened.push(ledger)
-  return ledger
-}
-const STILL = { timing: { leaseMs: 600_000, beatMs: 600_000, sweepMs: 600_000, netMs: 600_000 } }
-const reserve = (node: PgNode, id: string, more: Partial<ReserveAsk> = {}) => {
-  const key = node.cache.keys.get(id)
-  if (key === undefined) throw new Error('no such key')
-  return node.ledger.reserve(ask(key, { inputEstimate: 10, outputCap: 10, ...more }))
-}
+const newLedger = ledgersOfTests()
+const reserve = (node: PgNode, id: string, more: Partial<ReserveAsk> = {}) =>
+  node.ledger.reserve(ask(keyAt(node, id), { inputEstimate: 10, outputCap: 10, ...more }))
 
 describe.skipIf(postgresMissing !== undefined)('of a group of requests', () => {
   test('one whose tags are not to be read is billed as it says, and no other waits for it', async () => {
