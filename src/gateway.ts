@@ -1,4 +1,4 @@
-// The composition root: makes one Gateway of configuration and store.
+// The composition root: makes one Gateway of configuration, store and books.
 
 import { type Alerts, createAlerts } from './alerts/alerts.ts'
 import { createFailures, type Failures } from './alerts/failures.ts'

@@ -121,7 +121,7 @@ const asEvents = async (
 
 const utf8 = new TextEncoder()
 
-/** Sound may begin like anything, also like what is compressed. */
+/** Sound may begin like anything, also like what is compressed: it is unpacked where its headers say so, and nowhere else. */
 const soundIn = async (response: Response, abort: AbortController): Promise<Reader> => {
   const isPacked = response.headers.has('content-encoding')
   const reader = isPacked ? await answerBody(response, abort) : (response.body?.getReader() ?? null)

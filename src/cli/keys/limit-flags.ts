@@ -55,7 +55,7 @@ export const CAPTURE_CHANGE_FLAG = captureFlag('')
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month, or never'
 
-/** What its flags and those of its use take. */
+/** The words that `--renews` and `--capture` take. */
 export const USE_WORDS = { renews: [...RENEWALS, 'never'], capture: [...CAPTURES, 'none'] }
 
 type Name = keyof typeof LIMIT_FLAGS
