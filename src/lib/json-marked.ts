@@ -84,7 +84,7 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   return {
     text: () => {
       const made = short.subarray(0, to)
-      const text = made.toString(isAscii(made) ? 'latin1' : 'utf8')
+      const text = decoded(made)
       free(short)
       return text
     },
@@ -97,13 +97,16 @@ export const markLong = (bytes: Uint8Array<ArrayBuffer>, cut: ArrayLike<number>,
   }
 }
 
+/** Without a search for characters of several bytes where there is none. */
+const decoded = (text: Buffer): string => text.toString(isAscii(text) ? 'latin1' : 'utf8')
+
 /** A string is decoded in one step, and its escapes are read in another, where it has more bytes. */
 const STEP_BYTES = 1024 * 1024
 
 function* stringAt(all: Buffer, start: number, end: number): Steps<string> {
   const isPlain = !all.subarray(start, end).includes(BACKSLASH)
   const json = isPlain ? all.subarray(start, end) : all.subarray(start - 1, end + 1)
-  const text = json.toString(isAscii(json) ? 'latin1' : 'utf8')
+  const text = decoded(json)
   if (isPlain) return text
   if (json.length > STEP_BYTES) yield
   return JSON.parse(text)

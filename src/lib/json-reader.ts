@@ -52,7 +52,7 @@ export const requireBounds = (text: string): void => {
 const utf8 = new TextEncoder()
 
 /** Of the text of an object: whether it has any member. */
-export type ObjectSeen = { readonly isFilled: boolean }
+type ObjectSeen = { readonly isFilled: boolean }
 
 /** Undefined for text that is no JSON object, or holds more than JSON may. Nothing is built of a long one, where there is a scanner. */
 export const seenObject = (text: string): ObjectSeen | undefined => {
