@@ -52,12 +52,17 @@ export const disordersIn = (wire: ChatWire, sent: JsonObject): Map<Disorder, Pla
     }
     before = one
   }
-  if (!speakers.some(({ role }) => role === 'user')) note('unasked', [wire === 'responses' ? 'input' : 'messages'])
+  if (isWhole(wire, sent) && !speakers.some(({ role }) => role === 'user'))
+    note('unasked', [wire === 'responses' ? 'input' : 'messages'])
   for (const place of open.values()) note('open', place)
   if (before?.role === 'assistant' && before.calls.length === 0) note('ends', before.place)
   for (const member of ['system', 'instructions']) if (asGiven(sent[member])) note('opens', [member])
   return found
 }
+
+/** Whether all who have spoken are in it: a text is the user's, and who has spoken before the vendor may know. */
+const isWhole = (wire: ChatWire, { input, previous_response_id: previous, conversation }: JsonObject): boolean =>
+  wire !== 'responses' || (Array.isArray(input) && !asGiven(previous) && !asGiven(conversation))
 
 const asGiven = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''
 

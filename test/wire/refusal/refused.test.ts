@@ -483,6 +483,17 @@ test('what holds what was asked for is known by its own name', () => {
     })
 })
 
+test.each<[JsonObject, unknown]>([
+  [{ input: 'hi' }, undefined],
+  [{ input: [{ type: 'message', role: 'user', content: 'hi' }] }, undefined],
+  [{ input: [{ type: 'reasoning', summary: [] }], previous_response_id: 'r1' }, undefined],
+  [{ input: [{ type: 'reasoning', summary: [] }], conversation: 'c1' }, undefined],
+  [{ input: [{ role: 'system', content: 'hi' }] }, ['input']],
+])('whether a user has asked is known of what came whole: %j', (sent, place) => {
+  const words = 'This conversation has no turn of the user.'
+  expect(refusedIn('responses', { model: 'm', ...sent }, said(words)).place).toEqual(place as never)
+})
+
 test('what is refused is not what it is refused beside', () => {
   const messages = [
     { role: 'user', content: 'Hi' },
