@@ -32,7 +32,8 @@ type Named = Pick<Command, 'summary' | 'args' | 'words'>
 
 const answer = (entries: (Command | Group)[], words: string[], io: Io): number => {
   const root = new RootCommand()
-  const last = words.at(-2) ?? ''
+  /** The flag whose value is asked for: before it, or in one word with it. */
+  const [, flag = words.at(-2) ?? ''] = /^(--[^=]+)=/.exec(words.at(-1) ?? '') ?? []
   let files = false
   // Groups too, so that their names are completed.
   const named = entries.flatMap((entry): { path: string; command: Named }[] => [
@@ -53,7 +54,7 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
       if (arg.type === 'positional') values.length === 0 ? command.argument(name) : command.argument(name, tell)
       else if (arg.type === 'boolean') command.option(name, description)
       else command.option(name, description, tell)
-      files ||= last === `--${name}` && (arg.valueHint === 'FILE' || arg.valueHint === 'DIR')
+      files ||= flag === `--${name}` && (arg.valueHint === 'FILE' || arg.valueHint === 'DIR')
     }
     files ||= 'file' in args && path === words.slice(0, -1).join(' ')
   }
@@ -68,16 +69,26 @@ const answer = (entries: (Command | Group)[], words: string[], io: Io): number =
 const BASH = `# bash completion for sluice
 
 __sluice_complete() {
-    local cur prev words cword out
+    local cur prev words cword out i
     if declare -F _get_comp_words_by_ref >/dev/null; then
         _get_comp_words_by_ref -n "=:" cur prev words cword
     else
-        words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD cur=\${COMP_WORDS[COMP_CWORD]}
+        # A flag, its sign and its value are words of their own.
+        words=() cword=-1
+        for ((i = 0; i <= COMP_CWORD; i++)); do
+            if [[ $i -gt 1 && ( \${COMP_WORDS[i]} == = || \${COMP_WORDS[i - 1]} == = ) ]]; then
+                words[cword]+=\${COMP_WORDS[i]}
+            else
+                words[++cword]=\${COMP_WORDS[i]}
+            fi
+        done
+        cur=\${words[cword]}
     fi
     out=$(sluice complete -- "\${words[@]:1:cword}" 2>/dev/null) || return
     if [[ \${out##*$'\\n'} == ${FILES} ]]; then
         compopt -o default 2>/dev/null
     fi
+    [[ $cur == --*=* && $COMP_WORDBREAKS == *=* ]] && cur=\${cur#*=}
     local IFS=$'\\n' line names=()
     while read -r line; do
         [[ $line == :* ]] || names+=("\${line%%$'\\t'*}")

@@ -27,6 +27,7 @@ test.each<[string[], string[], boolean]>([
   [['config', 'check', '--config', ''], [], true],
   [['backup', ''], [], true],
   [['serve', '--data', 'x'], [], true],
+  [['serve', '--data=x'], [], true],
   [['keys', 'create', '--label', ''], [], false],
   [['keys', 'create', '--renews', ''], ['day', 'week', 'month', 'never'], false],
   [['connect', 'co'], ['codex', 'continue', 'copilot-cli'], false],
@@ -65,6 +66,19 @@ test.skipIf(Bun.which('bash') === null).each([
   const script = [begin, asked, out, out, '__sluice_complete; declare -p COMPREPLY'].join('\n')
   const shell = Bun.spawn(['bash', '-c', script], { env: { ANSWER: answer }, stdout: 'pipe', stderr: 'pipe' })
   expect(await new Response(shell.stdout).text()).toBe('declare -a COMPREPLY=([0]="revoke")\n')
+  expect(await new Response(shell.stderr).text()).toBe('')
+})
+
+test.skipIf(Bun.which('bash') === null).each([
+  ['with bash-completion', '_get_comp_words_by_ref() { cur=--by=m; words=(sluice usage --by=m); cword=2; }'],
+  ['without it', 'COMP_WORDS=(sluice usage --by = m) COMP_CWORD=4'],
+])('bash shows what may follow a flag and its sign, %s', async (_, begin) => {
+  const { out } = await terminal.type('complete', 'bash')
+  const answer = (await terminal.type('complete', '--', 'usage', '--by=m')).out
+  const asked = 'sluice() { [[ "$*" == "complete -- usage --by=m" ]] && echo "$ANSWER"; }'
+  const script = [`COMP_WORDBREAKS='='`, begin, asked, out, '__sluice_complete; declare -p COMPREPLY'].join('\n')
+  const shell = Bun.spawn(['bash', '-c', script], { env: { ANSWER: answer }, stdout: 'pipe', stderr: 'pipe' })
+  expect(await new Response(shell.stdout).text()).toBe('declare -a COMPREPLY=([0]="model" [1]="member")\n')
   expect(await new Response(shell.stderr).text()).toBe('')
 })
 
