@@ -24,7 +24,9 @@ export const picturesIn = (
   for (const { 0: word, index } of text.matchAll(PICTURE_WORDS)) {
     const around = aroundIn(text, index, word.length)
     if (isQuotedFrom(prompt, around)) continue
-    const isWrong = WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
+    const isWritten = word.toLowerCase() === WRITTEN
+    if (isWritten && OTHERS.test(around.line)) continue
+    const isWrong = isWritten || WRONG_PICTURE.test(around.line) || BROKEN_PICTURE.test(around.line)
     // How many there may be is also said beside what is wrong with one.
     if (most > 0 && (count > most || !isWrong)) return { pictures: 'wrong', mostPictures: most }
     const isLabelledSo = isWrong && hasMislabelled(shown)
@@ -48,9 +50,12 @@ const TEXT_ALONE =
 const NOT_TAKEN =
   /n[o’']t support|not (?:supported|enabled|available)|unsupported|only support|unknown variant|\bnot a\b|\bno vision\b|cannot see|\bno endpoints\b|\bnone of\b|\bmissing data\b|only supported|\bat most 0\b/i
 const PICTURE = /\bimages?(?:_url)?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b|cannot see/i
+/** As what pictures are written, and others are, too. */
+const WRITTEN = 'base64'
+const OTHERS = /audio|sound|speech|video|file|document|pdf/i
 /** What languages call them. */
 const PICTURE_WORDS = new RegExp(
-  `${PICTURE.source}|\\b(?:visual|base64|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
+  `${PICTURE.source}|\\b(?:visual|${WRITTEN}|photos?|bild(?:er|ern)?|im[aá]gen(?:es)?|imagens?|immagin[ie])\\b|изображени|画像|图[片像]|圖[片像]|이미지`,
   'gi',
 )
 const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i

@@ -70,7 +70,8 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
     /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,
     () => INVALID_IMAGE,
   ],
-  [/\b(?:unable|error|timeout|failed)\b.{0,12}\bdownload|\brobots\.txt\b/i, () => UNFETCHED],
+  // And not a tool of that name.
+  [/\b(?:unable|error|timeout|failed)\b.{0,12}\bdownload(?:ing)?\b(?!-)|\brobots\.txt\b/i, () => UNFETCHED],
   [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported|is not a multimodal model/, () => NO_IMAGE],
 ]
 

@@ -142,6 +142,13 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     },
   )
 
+  test.each(['Unable to call download_file.', 'Error in tool download-file: no schema'])(
+    'for a tool that is called so has no such words: %s',
+    (message) => {
+      expect(decode(400, { message }).code).toBe('upstream_error')
+    },
+  )
+
   test('for an image that is too large has the sentences that both vendors’ agents look for', () => {
     expect(decode(400, { code: 'image_too_large' }).message).toMatch(/image exceeds the maximum/)
     for (const words of [

@@ -494,6 +494,18 @@ test.each<[JsonObject, unknown]>([
   expect(refusedIn('responses', { model: 'm', ...sent }, said(words)).place).toEqual(place as never)
 })
 
+test.each<[string, unknown]>([
+  ['Only base64 or URLs.', 'wrong'],
+  ['This is not valid base64.', 'wrong'],
+  ['The audio is not valid base64.', undefined],
+  ['input_audio.data: no base64', undefined],
+  ['file_data must be base64.', undefined],
+])('what is written as pictures are is one where nothing else is spoken of: %s', (words, pictures) => {
+  const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+  const sent = { model: 'm', messages: [{ role: 'user', content }] }
+  expect(refusedIn('chat-completions', sent, said(words)).pictures).toBe(pictures as never)
+})
+
 test('what is refused is not what it is refused beside', () => {
   const messages = [
     { role: 'user', content: 'Hi' },
