@@ -70,19 +70,19 @@ const CONTEXT = /(?<!\bin (?:this )?)\bcontext\b(?!=)|\bmax_seq_len\b|\bn_ctx\b|
 /** By itself, and not a member within it. */
 const ASKED = /\b(?:prompts?|prompt_tokens|total tokens|inputs?|messages?|request)\b(?!["'`]?[[.:_]\w)/i
 const SIZE = /\btokens?\b|\blength\b|\blong(?:er)?\b/i
-const isAbout = (text: string): boolean => CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text))
+const isAbout = (text: string): boolean =>
+  CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text) && (TOKENS.test(text) || !PART.test(text)))
 
 const TOO_MUCH =
   /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer|larger) than\b|\breduce the length\b|\bmaximum (?:input|prompt) length is\b|\brange of\b/i
-/** What may be too long, or too many, in a prompt. */
+/** What may be too long, or too many, in a prompt: also a member, by its name. */
 const PART =
-  /\b(?:tools?|functions?|images?|audio|video|pdfs?|documents?|pixels?|stop|lists?|items?|schemas?|n|ttl|tags?|titles?|logit_bias)\b/i
+  /\b(?:tools?|functions?|images?|audio|video|pdfs?|documents?|pixels?|stop|lists?|items?|schemas?|names?|keys?|metadata|n|ttl|tags?|titles?|(?!\w*(?:len|length|tokens)\b)[a-z]+_\w+)\b/i
 const saysTooMuch = (sentence: string): boolean => {
   if (!TOO_MUCH.test(sentence)) return false
   if (CONTEXT.test(sentence)) return !RECURSION.test(sentence)
   // Of a request that is about its answer alone.
-  const isOfPart = PART.test(sentence) && !TOKENS.test(sentence)
-  return isAbout(sentence) && !isOfPart && (PROMPT.test(sentence) || !ANSWER.test(sentence))
+  return isAbout(sentence) && (PROMPT.test(sentence) || !ANSWER.test(sentence))
 }
 const TOKENS = /\btokens\b/i
 const RECURSION = /\b(?:recursion|nesting|depth)\b/i

@@ -97,6 +97,10 @@ describe('a prompt that is too long', () => {
     'The request exceeds the maximum number of tools: max length 128',
     'input: the length of a stop sequence exceeds 64',
     'Input audio exceeds the length of 25 MB',
+    'messages: the length of a name, 70, is larger than 64',
+    'The request has a metadata value whose length is larger than 512',
+    'This request is refused: prompt_cache_key has a length larger than 64',
+    'top_logprobs: 30 is larger than 20, whatever the length of the request',
     'maximum recursion depth exceeded while the context was read',
   ])('is nothing else: %s', (message) => {
     expect(overlong(message, {})).toBeUndefined()
