@@ -229,8 +229,8 @@ export type PassCodec = {
   leastOutput?: number
   tap(options: TapOptions): Tap
   /**
-   * Edits of a whole answer that passes, where its end says what is not so: a call that breaks off at the cap is not complete.
-   * The tap does the same. Or where it is written in another way than was asked for.
+   * Edits of a whole answer that passes, where its end says what is not so (a call that breaks off at the cap is not complete;
+   * the tap does the same), or where it is written in another way than was `asked`, the body of the request.
    */
   answerEdits?(body: JsonObject, cap: number | undefined, asked?: JsonObject): Edit[]
   /**

@@ -148,7 +148,7 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
   }
 }
 
-/** The member of what stands at a place that is named by itself beside the place. */
+/** A place, and in what stands there the member that is named by itself beside it. */
 const within = (place: Place, names: readonly Name[], sent: JsonObject): Place => {
   const value = valueAt(sent, place)
   const name = names.find(
