@@ -2,6 +2,7 @@
 // character.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { billOf } from '../../src/http/admin/bill.ts'
 import { framesIn } from '../../src/lib/sse.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -168,7 +169,12 @@ describe('speech', () => {
     expect(text).toContain('speech.audio.done')
     // The text at the price of text, the sound at that of sound.
     const cost = { costMicroUsd: 14 * 1 + 101 * 9 }
-    expect(await rowOf(response)).toMatchObject({ input: 14, output: 101, ...cost, estimated: false, outcome: 'done' })
+    const row = await rowOf(response)
+    expect(row).toMatchObject({ input: 14, output: 101, ...cost, estimated: false, outcome: 'done' })
+    expect(row && billOf(gateway.server.gateway, row)?.lines).toMatchObject([
+      { what: 'audio_output', count: 101, usd: 9 },
+      { what: 'input', count: 14, usd: 1 },
+    ])
   })
 
   test('that comes as sound where events were asked for is written as those', async () => {

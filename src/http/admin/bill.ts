@@ -1,9 +1,10 @@
 // An exchange's cost as a bill: what its row and its provider's own figures tell, by the price that it comes to.
 
 import type * as S from '../../admin-api/schema.ts'
+import type { Model } from '../../catalogue/model.ts'
 import type { Gateway } from '../../gateway.ts'
 import { isObject } from '../../ir/json.ts'
-import { inTier, type TokensPer, type Usage } from '../../ir/usage.ts'
+import { inTier, type Usage } from '../../ir/usage.ts'
 import type { Operation } from '../../ir/wire.ts'
 import { type BillLine, billBy } from '../../ledger/bill.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
@@ -14,7 +15,7 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
   if (row.outcome === null || row.refusal !== null) return null
   const model = catalogue.resolve(row.trail?.at(-1)?.model ?? row.model ?? '')
   if (model === undefined) return null
-  const usage = usageOf(row, model.tokensPer)
+  const usage = usageOf(row, model)
   const bill = billBy(model.price, usage, {
     costMicroUsd: row.costMicroUsd,
     feesMicroUsd: row.feesMicroUsd ?? 0,
@@ -39,10 +40,15 @@ const lineOf = ({ what, tool, count, usd, microUsd }: BillLine): S.BillLine => (
 })
 
 /** The row's classes are what was billed; what is priced apart within them stands in the provider's figures alone. */
-const usageOf = ({ rawUsage, wire, providerWire, ...row }: ExchangeRow, per: TokensPer): Usage => {
+const usageOf = (
+  { rawUsage, wire, providerWire, ...row }: ExchangeRow,
+  { kind, tokensPer }: Pick<Model, 'kind' | 'tokensPer'>,
+): Usage => {
   const raw: unknown = rawUsage === null ? undefined : JSON.parse(rawUsage)
-  const codec = Object.hasOwn(CODECS, providerWire ?? wire) ? CODECS[(providerWire ?? wire) as Operation] : undefined
-  const told = isObject(raw) ? codec?.readUsage({ usage: raw }, per)?.usage : undefined
+  // Of what is asked on a wire a row has the wire alone.
+  const asked = kind === 'speech' ? 'audio/speech' : (providerWire ?? wire)
+  const codec = Object.hasOwn(CODECS, asked) ? CODECS[asked as Operation] : undefined
+  const told = isObject(raw) ? codec?.readUsage({ usage: raw }, tokensPer)?.usage : undefined
   const usage: Usage = { ...(isObject(raw) && told?.serviceTier === undefined ? inTier(told, raw.service_tier) : told) }
   for (const name of ['input', 'cacheRead', 'cacheWrite', 'output'] as const) {
     const count = row[name]

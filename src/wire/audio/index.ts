@@ -9,7 +9,7 @@ import { answerOf, framesOf, spoken } from './frames.ts'
 import { charactersIn, secondsIn } from './length.ts'
 import { speechSchema, transcriptionSchema } from './schema.ts'
 import { tap } from './tap.ts'
-import { readUsage } from './usage.ts'
+import { readSpoken, readUsage } from './usage.ts'
 
 const reportedIn = (body: JsonObject) => (isToldError(body.error) ? decodeError(200, body) : undefined)
 
@@ -57,5 +57,5 @@ export const speech = sameWire({
   },
   tap,
   faultIn: (body) => reportedIn(body) ?? malformedAnswer(),
-  readUsage,
+  readUsage: readSpoken,
 })

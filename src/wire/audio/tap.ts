@@ -8,7 +8,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { errorFrame, isToldError, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
-import { readUsage } from './usage.ts'
+import { readSpoken, readUsage } from './usage.ts'
 
 /** What it tells of its output is sound. */
 const SPOKEN = 'speech.audio.done'
@@ -49,9 +49,9 @@ export const tap = ({ model, tokensPer }: TapOptions): Tap => {
     noted.begun = true
     const piece = wholePieceOf(data, type)
     noted.output.add(piece ?? pieceOf(data))
-    const told = readUsage(data, tokensPer)
+    const told = (type === SPOKEN ? readSpoken : readUsage)(data, tokensPer)
     if (told !== undefined) {
-      noted.usage = type === SPOKEN ? { ...told.usage, audioOutput: told.usage.output ?? 0 } : told.usage
+      noted.usage = told.usage
       noted.rawUsage = told.raw
     }
     if (ENDS.has(type)) noted.state = 'done'

@@ -20,6 +20,12 @@ export const readUsage = ({ usage: raw, duration }: JsonObject, per = TOKENS_PER
   return told(raw.seconds ?? raw.duration ?? duration, per, raw)
 }
 
+/** The same of speech: all that comes out is sound. */
+export const readSpoken = (body: JsonObject, per?: TokensPer): Told | undefined => {
+  const read = readUsage(body, per)
+  return read && { ...read, usage: { ...read.usage, audioOutput: read.usage.output ?? 0 } }
+}
+
 const told = (length: Json | undefined, per: TokensPer, raw: JsonObject): Told | undefined => {
   const seconds = secondsOf(length)
   return seconds === undefined ? undefined : { usage: { input: Math.ceil(seconds * per.second), output: 0 }, raw }
