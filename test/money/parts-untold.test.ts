@@ -1,8 +1,11 @@
-// Parts of a vendor's figures that it tells in another place than others do, or only by their sum, cost what they are.
+// Parts of a vendor's figures that it tells in another place than others do, or only by their sum, cost what they are, and their
+// bills say so.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
+import { billOf } from '../../src/http/admin/bill.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
+import type { ExchangeRow } from '../../src/store/usage.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { type Money, spoken, startMoney } from './support.ts'
 
@@ -30,6 +33,9 @@ const telling = (wire: ChatWire, stream: boolean, figures: object, beside: objec
   )
   return { ...script, steps }
 }
+
+/** Its page tells what made the cost. */
+const hasBill = (row: ExchangeRow): boolean => billOf(money.server.gateway, row) !== null
 
 type Row = [what: string, wire: ChatWire, figures: object, cost: number, beside?: object]
 
@@ -101,6 +107,7 @@ test.each(asked)('%s: for a client of %s, in %s of %s', async (_, client, form, 
   money.answers((reached, stream) => telling(reached, stream, figures, beside))
   const row = await money.exchange(client, wire, { stream: form === 'a stream' })
   expect(row).toMatchObject({ outcome: 'done', estimated: false, costMicroUsd: Math.round(cost) })
+  expect(hasBill(row)).toBe(true)
 })
 
 const PICTURES = 'vendorB-image-1'
@@ -114,7 +121,9 @@ const draw = async (body: object, script: Script) => {
   )
   await response.text()
   await money.idle()
-  return money.row(response)
+  const row = await money.row(response)
+  expect(hasBill(row)).toBe(true)
+  return row
 }
 const drawn = { input_tokens: 20, input_tokens_details: { text_tokens: 20, image_tokens: 0 }, output_tokens: 100 }
 

@@ -125,7 +125,7 @@ export const ExplainedExchange = Type.Object({
       },
       {
         description:
-          'What made the cost; null: it has none yet, or the prices it was charged by are not known any more.',
+          'What made the cost; null: it has none yet, or the prices there are now, by what is known of it, come to another.',
       },
     ),
   ),

@@ -55,5 +55,7 @@ const usageOf = (
     if (count === null) delete usage[name]
     else usage[name] = count
   }
+  // What no figures tell of is pictures as well.
+  if (kind === 'image') usage.imageOutput = (row.output ?? 0) - (told?.output ?? 0) + (told?.imageOutput ?? 0)
   return usage
 }

@@ -90,7 +90,7 @@ const Notes = ({ of: { exchange, bill } }: { of: Pick<ExplainedExchange, 'exchan
 }
 
 const unknown = ({ outcome, cost_micro_usd }: ExplainedExchange['exchange']): string[] =>
-  outcome === 'open' || cost_micro_usd === 0 ? [] : ['The prices that made this cost are not known any more.']
+  outcome === 'open' || cost_micro_usd === 0 ? [] : ['The prices there are now do not come to this cost.']
 
 const known = ({
   lines,
