@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
+import { billOf } from '../../src/http/admin/bill.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { type Money, startMoney } from './support.ts'
@@ -98,6 +99,7 @@ test.each(
   ),
 )('for a client of %s and a provider of %s, streamed: %p', async (wire, provider, stream, script) => {
   money.answers(() => script)
-  const { cacheWrite, costMicroUsd } = await money.exchange(wire, provider, { stream })
-  expect([cacheWrite, costMicroUsd]).toEqual([1_000, COST])
+  const row = await money.exchange(wire, provider, { stream })
+  expect([row.cacheWrite, row.costMicroUsd]).toEqual([1_000, COST])
+  expect(billOf(money.server.gateway, row)?.lines).toMatchObject([{}, { count: 600 }, { count: 400 }, {}])
 })

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
+import { billOf } from '../../src/http/admin/bill.ts'
 import { isObject, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
@@ -70,8 +71,12 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
   ])('%s', async (_, told, times) => {
     for (const stream of [false, true]) {
       money.answers((wire, streamed) => telling(wire, streamed, told))
-      const { input, output, costMicroUsd } = await money.exchange(client, provider, { stream })
-      expect([input, output, costMicroUsd]).toEqual([1_000, 10, COST * times])
+      const row = await money.exchange(client, provider, { stream })
+      expect([row.input, row.output, row.costMicroUsd]).toEqual([1_000, 10, COST * times])
+      expect(billOf(money.server.gateway, row)?.lines).toMatchObject([
+        { what: 'input', usd: times },
+        { what: 'output', usd: 2 * times },
+      ])
     }
   })
 
