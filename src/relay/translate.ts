@@ -365,7 +365,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
     events.forEach(countOutput)
     const tooLong = exceeds(events, noted.output.chars)
     if (tooLong !== undefined) return noted.failed(tooLong)
-    const made = whole(cutAtStop(spaced(parted(shown(eventsWithFresh(events, fresh))))))
+    const made = whole(cutAtStop(spaced(shown(parted(eventsWithFresh(events, fresh))))))
     for (const event of spoken?.(made) ?? made) {
       note(event)
       // Failures are sent by `fail` alone.

@@ -107,7 +107,12 @@ describe.skipIf(!hasCorpus).each(crossings)('a client of %s and an answer of %s'
           expect(streamFaults(client, text)).toEqual([])
           expect(alike(GATHER[client](framesOf(text)))).toEqual(alike(whole))
         }),
-        { numRuns: RUNS, includeErrorInReport: true },
+        // A picture alone, which on messages is said in words that are no thought.
+        {
+          numRuns: RUNS,
+          includeErrorInReport: true,
+          examples: [[[0, 4, 14], { asked: {}, undo: { thinksInText: true } }]],
+        },
       ),
     PATIENCE_MS,
   )
