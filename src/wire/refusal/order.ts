@@ -9,12 +9,17 @@ import { NO_SYSTEM_TURN } from './wishes.ts'
 
 const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
 
+const TOOLS = /\b(?:tool|function)/i
+/** That there are none at all, or how large one may be: that is of their order only where it says so. */
+const OF_ALL = /\b(?:not (?:supported|available|enabled)|unsupported|exceed\w*|limit)\b|n[o’']t support/i
+const IN_ORDER = /\b(?:after|before|follow|preced|between|next|order)/i
+
 /** The disorders that a sentence may be about, the likeliest first. */
 const ABOUT: [RegExp, readonly Disorder[]][] = [
   [/\blast\b|\bfinal\b|\btrailing\b|\bprefill\b|\bend(?:s|ing)? with\b|\bat the end\b/i, ['ends']],
   [/\b(?:system|developer)\b.{0,40}\b(?:after|beginning|first|start|role)\b|\bgot system\b/i, ['system']],
   [/\balternat|\bsuccessive\b|\bconsecutive\b|\bin a row\b/i, ['again', 'after-tool', 'system', 'opens']],
-  [/\b(?:tool|function)/i, ['stray', 'open', 'after-tool', 'begins']],
+  [TOOLS, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
   [/\buser\b|\bquery\b/i, ['unasked']],
   [/\broles?\b/i, ['system', 'again', 'after-tool', 'opens']],
@@ -44,7 +49,10 @@ export const NO_SYSTEM_WITHIN = { remedy: 'no-mid-system', advice: NO_SYSTEM_TUR
 
 export const disorder = ({ wire, sent, said }: Asking): Lacking | undefined => {
   const found = disordersIn(wire, sent)
-  const kinds = ABOUT.filter(([about]) => about.test(said)).flatMap(([, kinds]) => kinds)
+  const isOfAll = OF_ALL.test(said) && !IN_ORDER.test(said)
+  const kinds = ABOUT.filter(([about]) => about.test(said) && !(isOfAll && about === TOOLS)).flatMap(
+    ([, kinds]) => kinds,
+  )
   const kind = kinds.find((one) => found.has(one))
   if (kind === undefined) return at(roleIn(sent, said), { advice: 'The model has no turns of this role.' })
   if (kind === 'ends') return at(found.get(kind), { advice: PREFILL })

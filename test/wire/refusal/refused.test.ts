@@ -495,6 +495,24 @@ test.each<[JsonObject, unknown]>([
 })
 
 test.each<[string, unknown]>([
+  ['Tool use is not supported here.', ['tools']],
+  ['This model doesn’t support tool calls.', ['tools']],
+  ['The output of a tool call exceeds 10 MB.', ['tools']],
+  ['A user message after tool outputs is not supported.', ['messages', 3]],
+  ['Each tool call must have its tool output.', ['messages', 3]],
+])('what is said of tools as such is not of their order: %s', (words, place) => {
+  const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c1', content: 'seen' },
+    { role: 'user', content: 'And?' },
+  ]
+  const sent = { model: 'm', messages, tools: [{ type: 'function', function: { name: 'look' } }] }
+  expect(refusedIn('chat-completions', sent, said(words)).place).toEqual(place as never)
+})
+
+test.each<[string, unknown]>([
   ['Only base64 or URLs.', 'wrong'],
   ['This is not valid base64.', 'wrong'],
   ['The audio is not valid base64.', undefined],
