@@ -21,7 +21,7 @@ import { removeRefused } from '../refusal/opaque-member.ts'
 import { noTools, nothingToRead } from '../refusal/refusals.ts'
 import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../settings/effort.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../settings/json-mode.ts'
-import { forcesCall, unforced } from '../tools/choice.ts'
+import { forcesCall, sentChoice } from '../tools/choice.ts'
 import { pairEmptyIds } from '../tools/empty-ids.ts'
 import { withFoundNames, withToolsFor } from '../tools/list.ts'
 import { SEARCH_MEMBER } from '../tools/web-search.ts'
@@ -271,11 +271,6 @@ const encodeToolUse = (request: ChatRequest, body: JsonObject, out: Outgoing): v
     throw noTools(choice)
   }
   body.tools = encoded
-  if (choice !== undefined) {
-    // Before it is left to the model: of a tool that is not there the client is told.
-    const asked = encodeToolChoice(choice, tools, out)
-    const free = unforced(choice, out)
-    body.tool_choice = free === choice ? asked : encodeToolChoice(free, tools, out)
-  }
+  if (choice !== undefined) body.tool_choice = sentChoice(choice, out, (one) => encodeToolChoice(one, tools, out))
   if (parallelTools !== undefined) body.parallel_tool_calls = parallelTools
 }

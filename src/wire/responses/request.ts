@@ -23,7 +23,7 @@ import { UNKNOWN_ANSWER } from '../refusal/unknown-reference.ts'
 import { isFormless, JSON_ONLY } from '../settings/json-mode.ts'
 import { withoutDefaults } from '../settings/sampling.ts'
 import { stopInGateway } from '../settings/stops.ts'
-import { forcesCall, unforced } from '../tools/choice.ts'
+import { forcesCall, sentChoice } from '../tools/choice.ts'
 import { pairEmptyIds } from '../tools/empty-ids.ts'
 import { withOptionalTools, withToolsFor } from '../tools/list.ts'
 import { type Search, searchFor } from '../tools/web-search.ts'
@@ -257,7 +257,7 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   }
   return {
     ...(tools.length === 0 ? {} : { tools }),
-    ...(choice === undefined ? {} : { tool_choice: encodeToolChoice(unforced(choice, out), request, out) }),
+    ...(choice && { tool_choice: sentChoice(choice, out, (one) => encodeToolChoice(one, request, out)) }),
     ...parallel,
   }
 }

@@ -1,5 +1,6 @@
 // What a client's choice among its tools means for the answer.
 
+import type { Json } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChosenTool, CustomTool, FunctionTool, ToolChoice } from '../../ir/request.ts'
@@ -8,14 +9,19 @@ import type { ChosenTool, CustomTool, FunctionTool, ToolChoice } from '../../ir/
 export const forcesCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'tool' || choice?.type === 'required' || (choice?.type === 'allowed' && choice.required)
 
-/** The choice, left to the model where the server takes none that is forced; listed with `drop`. */
-export const unforced = (
+/**
+ * The choice as it is sent: left to the model where the server takes none that is forced, which is listed with `drop`. Throws for
+ * one of a tool that is not there, as `encode` does.
+ */
+export const sentChoice = (
   choice: ToolChoice,
   { quirks, drop }: { quirks: Quirks; drop: (path: string) => void },
-): ToolChoice => {
-  if (!forcesCall(choice) || quirks.noForcedTools !== true) return choice
+  encode: (choice: ToolChoice) => Json,
+): Json => {
+  const asked = encode(choice)
+  if (!forcesCall(choice) || quirks.noForcedTools !== true) return asked
   drop(placeOf(choice, 'tool_choice'))
-  return choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' }
+  return encode(choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' })
 }
 
 /** What a choice names: with the namespace, where it tells one. */

@@ -429,12 +429,17 @@ describe('sending for clients of other wires', () => {
     expect(encoded.dropped).toEqual(dropped)
   })
 
-  test.each<[Partial<ChatRequest>, string]>([
+  test.each<[Partial<ChatRequest>, string, Quirks?]>([
     [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'advisor_20260301' } }] }, 'tools.0'],
     [{ toolChoice: { type: 'required' } }, 'tool_choice'],
     [
       { tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'tool', name: 'g', kind: 'function' } },
       'tool_choice',
+    ],
+    [
+      { tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'tool', name: 'g', kind: 'function' } },
+      'tool_choice',
+      { noForcedTools: true },
     ],
     [
       {
@@ -450,8 +455,8 @@ describe('sending for clients of other wires', () => {
       },
       'messages.0.content.0',
     ],
-  ])('%j is refused by name', (asked, param) => {
-    const error = refusal(() => send(asked))
+  ])('%j is refused by name', (asked, param, quirks = {}) => {
+    const error = refusal(() => send(asked, quirks))
     expect(error.code).toBe('invalid_request')
     expect(error.param).toBe(param)
   })
