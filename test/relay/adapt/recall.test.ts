@@ -233,7 +233,8 @@ describe.each(STORES)('%s', (_, makeStore) => {
         async (input, spaces, times, pieceBytes) => {
           const recall = recallOn(makeStore())
           const long = typeof input === 'string' ? input.repeat(times) : [...input, { words: 'ខ្មែរ'.repeat(times) }]
-          const memory = new TextEncoder().encode(JSON.stringify(long, undefined, spaces))
+          const text = JSON.stringify(long, undefined, spaces)
+          const memory = new TextEncoder().encode(text)
           const written = itemsWritten(memory, pieceBytes)
           if (written === undefined) throw new Error('it is words or a list')
           const parse = spyOn(JSON, 'parse')
@@ -241,9 +242,12 @@ describe.each(STORES)('%s', (_, makeStore) => {
           // Its memory is given back as soon as its answer has begun.
           free(memory)
           await kept({ id: 'resp_a', output: [said('msg_a')] })
-          const most = Math.max(0, ...parse.mock.calls.map(([text]) => text.length))
+          // Others of this process may parse something meanwhile.
+          const read = parse.mock.calls.flatMap(([one]) =>
+            text.includes(one) || one.includes(text) ? [one.length] : [],
+          )
           parse.mockRestore()
-          expect(most).toBeLessThan(1_000)
+          expect(Math.max(0, ...read)).toBeLessThan(1_000)
           expect(await recall.input('k', 'resp_a')).toEqual(listOf(long))
         },
       ),

@@ -102,6 +102,8 @@ describe('a prompt that is too long', () => {
     'This request is refused: prompt_cache_key has a length larger than 64',
     'top_logprobs: 30 is larger than 20, whatever the length of the request',
     'maximum recursion depth exceeded while the context was read',
+    'The length of messages must not be larger than 100',
+    'max_tokens is larger than the maximum context length minus prompt tokens',
   ])('is nothing else: %s', (message) => {
     expect(overlong(message, {})).toBeUndefined()
   })
