@@ -248,7 +248,7 @@ describe.each(STORES)('%s', (_, makeStore) => {
           )
           parse.mockRestore()
           expect(Math.max(0, ...read)).toBeLessThan(1_000)
-          expect(await recall.input('k', 'resp_a')).toEqual(listOf(long))
+          expect(await recall.input('k', 'resp_a')).toEqual(listOf(JSON.parse(text)))
         },
       ),
       { numRuns: 25 },
