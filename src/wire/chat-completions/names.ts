@@ -3,6 +3,7 @@
 import type { ChatRequest } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
+import { fullName, toolKey } from '../tools/full-name.ts'
 
 export type ToolNames = {
   /** The name that a tool or a call is sent under. */
@@ -20,10 +21,10 @@ export const toolNames = (request: ChatRequest): ToolNames => {
   const known = new Map<string, string>()
   const taken = new Set<string>()
   const claim = (name: string, namespace?: string): string => {
-    const key = keyOf(name, namespace)
+    const key = toolKey(name, namespace)
     const already = known.get(key)
     if (already !== undefined) return already
-    const full = namespace === undefined ? name : `${namespace}__${name}`
+    const full = fullName(name, namespace)
     const legal = full.length <= MAX_NAME && LEGAL_NAME.test(full) && !taken.has(full)
     const out = legal ? full : `${full.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME - 12)}_${digest(key)}`
     known.set(key, out)
@@ -40,10 +41,8 @@ export const toolNames = (request: ChatRequest): ToolNames => {
   const listed = new Map(known)
   // A provider that found a tool by search may call it in a namespace of the tool's own name.
   const of = (name: string, namespace?: string): string =>
-    listed.get(keyOf(name, namespace)) ??
-    (namespace === name ? listed.get(keyOf(name)) : undefined) ??
+    listed.get(toolKey(name, namespace)) ??
+    (namespace === name ? listed.get(toolKey(name)) : undefined) ??
     claim(name, namespace)
   return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
 }
-
-const keyOf = (name: string, namespace?: string): string => `${namespace ?? ''} ${name}`

@@ -5,6 +5,7 @@ import { asObjects, asText, type JsonObject } from '../../ir/json.ts'
 import type { Tool } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
+import { fullName, toolKey } from '../tools/full-name.ts'
 import type { ReplacedNames } from './argument-names.ts'
 
 const MAX_NAME = 128
@@ -20,8 +21,7 @@ const clean = (text: string, max: number): string =>
 const KEPT = 52
 
 /** A tool's name on this wire, its namespace in front. */
-export const sentName = (name: string, namespace?: string): string =>
-  clean(namespace === undefined ? name : `${namespace}__${name}`, MAX_NAME)
+export const sentName = (name: string, namespace?: string): string => clean(fullName(name, namespace), MAX_NAME)
 
 /** The name of an answer's call, as the client is to read it. */
 export type NameRead = typeof sentName
@@ -65,7 +65,7 @@ export const toolNames = (tools: Tool[]): Names => {
   }
   const list = tools.map((tool) => {
     if (tool.type === 'opaque') return undefined
-    const key = keyOf(tool.name, tool.namespace)
+    const key = toolKey(tool.name, tool.namespace)
     if (byTool.has(key)) return undefined
     const sent = claim(sentName(tool.name, tool.namespace))
     byTool.set(key, sent)
@@ -80,13 +80,11 @@ export const toolNames = (tools: Tool[]): Names => {
     at: (index) => list[index],
     // A provider that found a tool by search may call it in a namespace of the tool's own name.
     of: (name, namespace) =>
-      byTool.get(keyOf(name, namespace)) ??
-      (namespace === name ? byTool.get(keyOf(name, undefined)) : undefined) ??
+      byTool.get(toolKey(name, namespace)) ??
+      (namespace === name ? byTool.get(toolKey(name, undefined)) : undefined) ??
       sentName(name, namespace),
     claim,
     undo,
     replacedArguments: new Map(),
   }
 }
-
-const keyOf = (name: string, namespace: string | undefined): string => JSON.stringify([namespace ?? null, name])

@@ -7,6 +7,7 @@ import type { AssistantPart, UserPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Tool, Turn } from '../../ir/request.ts'
 import type { Undo } from '../codec.ts'
+import { fullName } from '../tools/full-name.ts'
 import { withFoundNames, withToolsFor } from '../tools/list.ts'
 import { TEXT_SCHEMA, textDescription } from '../tools/text-tool.ts'
 import { toolNames } from './names.ts'
@@ -25,22 +26,18 @@ const at = <T extends object>(to: T, from: object): T => {
   return path === '' ? to : placed(to, path)
 }
 
-/** Names within a namespace are joined to its own, as agents write them where there are none. */
-const joined = (name: string, namespace: string | undefined): string =>
-  namespace === undefined ? name : `${namespace}__${name}`
-
 export const withFunctionsOnly = (original: ChatRequest): ChatRequest => {
   const request = withToolsFor(original, 'responses', true)
   const { toolChoice: choice } = request
   const named = <T extends { name: string; namespace?: string }>({ namespace, ...chosen }: T) => ({
     ...chosen,
     kind: 'function' as const,
-    name: joined(chosen.name, namespace),
+    name: fullName(chosen.name, namespace),
   })
   return {
     ...request,
     tools: request.tools.map((tool) => at(functionOf(tool), tool)),
-    turns: withFoundNames(request.turns, joined).map((turn) => at(turnOf(turn), turn)),
+    turns: withFoundNames(request.turns, fullName).map((turn) => at(turnOf(turn), turn)),
     ...(choice?.type === 'tool' && { toolChoice: at(named(choice), choice) }),
     ...(choice?.type === 'allowed' && { toolChoice: { ...choice, tools: choice.tools.map(named) } }),
   }
@@ -54,7 +51,9 @@ export const undoOf = ({ tools }: ChatRequest, functions: ChatRequest): NonNulla
     own.flatMap((tool) => {
       if (tool === undefined) return []
       const { name, namespace, type: kind } = tool
-      return [[sent(joined(name, namespace), undefined), { name, kind, ...(namespace !== undefined && { namespace }) }]]
+      return [
+        [sent(fullName(name, namespace), undefined), { name, kind, ...(namespace !== undefined && { namespace }) }],
+      ]
     }),
   )
 }
@@ -62,7 +61,7 @@ export const undoOf = ({ tools }: ChatRequest, functions: ChatRequest): NonNulla
 const functionOf = (tool: Tool): Tool => {
   if (tool.type === 'opaque') return { ...tool }
   const { namespace, about: _, ...rest } = tool
-  const name = joined(tool.name, namespace)
+  const name = fullName(tool.name, namespace)
   if (rest.type === 'function') return { ...rest, name }
   const { format: __, ...known } = rest
   return { ...known, ...textDescription(rest), type: 'function', name, schema: TEXT_SCHEMA }
@@ -82,7 +81,7 @@ const callOf = (part: AssistantPart): AssistantPart => {
   if (part.type !== 'tool-call') return part
   const { namespace, native: _, itemId: __, ...call } = part
   const input = part.kind === 'custom' ? JSON.stringify({ input: part.input }) : part.input
-  return at({ ...call, kind: 'function', name: joined(part.name, namespace), input }, part)
+  return at({ ...call, kind: 'function', name: fullName(part.name, namespace), input }, part)
 }
 
 const resultOf = (part: UserPart): UserPart => {

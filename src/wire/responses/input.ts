@@ -9,6 +9,7 @@ import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { isStepOver, type Steps } from '../../lib/steps.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString } from '../read.ts'
 import { UNKNOWN_ITEM } from '../refusal/unknown-reference.ts'
+import { toolKey } from '../tools/full-name.ts'
 import { shownTurn } from '../turns/shown-turn.ts'
 import { SEALED_ADVICE } from '../turns/summary.ts'
 import { calledTool, clientResult, decodeClientCall, isClientSearch, searchResult, shellText } from './client-calls.ts'
@@ -212,7 +213,7 @@ const asNamed = (tool: Tool): FoundTool | undefined => (tool.type === 'opaque' ?
 
 const keyOf = (tool: Tool): string | undefined => {
   const named = asNamed(tool)
-  return named === undefined ? undefined : JSON.stringify([named.namespace ?? null, named.name])
+  return named === undefined ? undefined : toolKey(named.name, named.namespace)
 }
 
 const foundTool = (tool: Tool): FoundTool[] => {

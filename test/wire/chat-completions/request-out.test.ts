@@ -229,6 +229,19 @@ describe('a request of another wire', () => {
     })
   })
 
+  test('tools stay apart where one has in its namespace what the other has in its name', () => {
+    const tools = [
+      { type: 'function', name: 'b c', namespace: 'a' },
+      { type: 'function', name: 'c', namespace: 'a b' },
+    ] as const
+    const { body, undo } = encode(foreign({ tools: [...tools] }))
+    const sent = (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name)
+    expect(new Set(sent).size).toBe(2)
+    expect(sent.map((name) => undo.tools?.[name])).toEqual(
+      tools.map(({ name, namespace, type: kind }) => ({ name, namespace, kind })),
+    )
+  })
+
   test('parameters without a type get the type object, and a tool without parameters gets that it takes none', () => {
     const { body } = encode(
       foreign({
