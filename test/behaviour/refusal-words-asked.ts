@@ -209,7 +209,11 @@ const callsIn = (sent: JsonObject): JsonObject[] =>
   turnsOf(sent).flatMap((turn) => [...asObjects(turn.tool_calls), turn])
 const idsIn = (sent: JsonObject): string[] =>
   turnsOf(sent).flatMap((turn) =>
-    [turn.tool_call_id, ...asObjects(turn.tool_calls).map(({ id }) => id)].filter((id) => typeof id === 'string'),
+    [
+      turn.tool_call_id,
+      ...asObjects(turn.tool_calls).map(({ id }) => id),
+      ...asObjects(turn.content).flatMap(({ id, tool_use_id: of }) => [id, of]),
+    ].filter((id) => typeof id === 'string'),
   )
 const isSystem = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
 const isSpeaker = (role: string) => (turn: JsonObject) => turn.role === role

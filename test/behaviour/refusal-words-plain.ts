@@ -160,7 +160,7 @@ const COUNTED: Row[] = [
   ['a counter', M2C, 'tools', 400, bare('Too many tools: there are 200 tools, the maximum is 128 tools'), 'told tools'],
   ['a counter', CHAT, 'plain', 400, bare('The daily limit is exceeded: 1000000 of 1000000 tokens are used'), 'busy 5'],
   ['a counter', M2C, 'plain', 403, bare('You exceeded the quota of tokens per hour.'), 'busy 5'],
-  ['a finder', CHAT, 'history', 400, bare('The model id has the wrong format.'), 'refused access'],
+  ['a finder', CHAT, 'history', 400, bare('The model id has the wrong format.'), 'refused for good'],
 ]
 
 /** Where a text is wanted there is a list, of texts or for a picture. */

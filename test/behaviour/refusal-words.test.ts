@@ -81,10 +81,10 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
   const { error: told = {} } = JSON.parse(text.startsWith('{') ? text : '{}') as { error?: JsonObject }
   const trouble = health.states().find(({ trouble }) => trouble !== undefined)?.trouble
   const waits = Number(response.headers.get('retry-after') ?? 0)
-  if (response.status === 200)
-    return due.startsWith('without') && !dropped.split(', ').some((one) => `${one}.`.startsWith(`${due.slice(8)}.`))
-      ? `answered without ${dropped}`
-      : due
+  if (response.status === 200) {
+    const isListed = dropped.split(', ').some((one) => `${one}.`.startsWith(`${due.slice(8)}.`))
+    return due.startsWith('without') ? (isListed ? due : `answered without ${dropped}`) : 'answered'
+  }
   if (trouble === 'unknown-model' && told.code === 'upstream_error') return 'unknown model'
   if (told.code === 'content_policy_violation') return 'policy'
   if (told.code === 'context_length_exceeded') return 'too long'

@@ -673,21 +673,21 @@ const CONTENTS: Row[] = [
     mistral('Assistant message must have either content or tool_calls, but not none.', 'invalid_request_error', '3240'),
     'told messages',
   ],
-  ['vLLM', CHAT, 'cut call', 400, vllm('Unterminated string starting at: line 1 column 7 (char 6)'), 'told messages.1'],
-  ['vLLM', CHAT, 'cut call', 400, vllm("Expecting ',' delimiter: line 1 column 12 (char 11)"), 'told messages.1'],
+  ['vLLM', CHAT, 'cut call', 400, vllm('Unterminated string starting at: line 1 column 7 (char 6)'), 'answered'],
+  ['vLLM', CHAT, 'cut call', 400, vllm("Expecting ',' delimiter: line 1 column 12 (char 11)"), 'answered'],
   [
     ...(['llama.cpp', CHAT, 'cut call', 500] as const),
     llama(
       'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1, column 9: syntax error while parsing value - invalid string: missing closing quote',
     ),
-    'told messages.1',
+    'answered',
   ],
-  ['Ollama', CHAT, 'cut call', 400, ollama('invalid tool call arguments'), 'told messages.1'],
-  ['Ollama', CHAT, 'cut call', 400, ollama('unexpected end of JSON input'), 'told messages.1'],
+  ['Ollama', CHAT, 'cut call', 400, ollama('invalid tool call arguments'), 'answered'],
+  ['Ollama', CHAT, 'cut call', 400, ollama('unexpected end of JSON input'), 'answered'],
   [
     ...(['DashScope', CHAT, 'cut call', 400] as const),
     dashscope('InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.'),
-    'told messages.1',
+    'answered',
   ],
 ]
 
@@ -1911,7 +1911,7 @@ const ELSEWHERE: Row[] = [
     'history',
     400,
     gemini('Please ensure that function response turn comes immediately after a function call turn.'),
-    'told messages',
+    'answered',
   ],
   [
     'Cohere',
@@ -2185,7 +2185,7 @@ const ELSEWHERE: Row[] = [
     'cut call',
     400,
     openai('Invalid request: function arguments is not valid json'),
-    'told messages.1',
+    'answered',
   ],
   ['DeepSeek', M2C, 'stop', 400, openai("Invalid 'stop': array too long"), 'answered'],
   [
@@ -2484,8 +2484,8 @@ export const NEW_WORDS: readonly Row[] = [
     openai('content of an assistant message must not be empty or blank'),
     'told messages.1',
   ],
-  ['A', CHAT, 'cut call', 422, { detail: 'EOF while parsing a string at line 1 column 12' }, 'told messages.1'],
-  ['B', CHAT, 'cut call', 500, openai('Tool call arguments could not be decoded as JSON.'), 'told messages.1'],
+  ['A', CHAT, 'cut call', 422, { detail: 'EOF while parsing a string at line 1 column 12' }, 'answered'],
+  ['B', CHAT, 'cut call', 500, openai('Tool call arguments could not be decoded as JSON.'), 'answered'],
   ['C', CHAT, 'penalties', 400, openai('Repetition penalties cannot be set here.'), 'told frequency_penalty'],
   ['D', CHAT, 'stop', 400, openai('Custom stop sequences are not available.'), 'told stop'],
   [

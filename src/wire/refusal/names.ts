@@ -217,7 +217,7 @@ const isNamed = (word: string, text: string, at: number): boolean => {
   const before = text.slice(Math.max(0, at - 40), at)
   const after = text.slice(at + word.length, at + word.length + 40)
   if (CALLED_ONE.test(after)) return true
-  return /(?:parameter|argument|field|property|member|option|attribute|setting|input|key|keyword|name|supplied|invalid|unsupported|unknown|unrecogni[sz]ed|unexpected|for|model)(?:\(s\)|s)?:? ?\(?$/i.test(
+  return /(?:parameter|argument|field|property|member|option|attribute|setting|input|key|keyword|name|supplied|invalid|unsupported|unknown|unrecogni[sz]ed|unexpected|for)(?:\(s\)|s)?:? ?\(?$/i.test(
     before,
   )
     ? /^(?:$|[.,:;)\n]| (?:is|are|was|has|value|parameter|must|cannot|can't|should|does|in|for|at|on|out|exceeds)\b)/.test(
