@@ -191,6 +191,27 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
       await refused('sk-sl-wrong', 'The gateway did not answer')
     }))
 
+  test.each([
+    [402, 'quota', { tokens_total: 1 }],
+    [403, 'permission', { models: ['vendorB-4o'] }],
+    [429, 'rate limit', { rpm: 1 }],
+  ])('a request that is refused with %i leads from the playground to the check of %s', (status, check, more) =>
+    admin('/dashboard/playground', async (page) => {
+      const { secret } = await issue('refused', more)
+      await page.getByLabel('Key', { exact: true }).fill(secret)
+      await page.getByLabel('Model', { exact: true }).selectOption('vendorA-sonnet-5')
+      const send = page.getByRole('button', { name: 'Send' })
+      if (status === 429) {
+        await send.click()
+        await page.getByText('Done', { exact: true }).waitFor()
+      }
+      await send.click()
+      await page.getByText(`HTTP ${status}`).waitFor()
+      await page.getByRole('link', { name: 'See how this request went' }).click()
+      await page.getByRole('alert').getByText(`at the check of ${check}`).waitFor()
+    }),
+  )
+
   test('the playground sends a request once, however often it is asked to, and stops without losing the focus', () =>
     admin('/dashboard/playground', async (page) => {
       let sent = 0

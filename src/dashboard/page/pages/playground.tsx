@@ -284,8 +284,8 @@ const Status = ({ of }: { of: Play | undefined }) =>
     </span>
   )
 
-/** Statuses of the gateway's own refusals, which never become exchanges. */
-const NOT_KEPT = new Set<number | undefined>([401, 402, 403, 404, 429])
+/** Of a key that is not known: no page tells of its requests. */
+const NO_KEY = 401
 
 const Said = ({ of }: { of: Play }) => (
   <div class="stack">
@@ -325,7 +325,7 @@ const Said = ({ of }: { of: Play }) => (
     )}
     {of.requestId && (
       <p class="small">
-        {NOT_KEPT.has(of.status) ? (
+        {of.status === NO_KEY ? (
           <>
             Refused before any model was called: <code>{of.requestId}</code> is in the gateway's log only.
           </>
