@@ -86,6 +86,7 @@ export const CONTRACT = {
     output: Type.Object({
       name: Type.String(),
       role: S.Role,
+      status: S.Member.properties.status,
       expires_at: Type.String(),
       needs_code: Type.Boolean({ description: 'Of the second factor, which the link leaves as it is.' }),
     }),

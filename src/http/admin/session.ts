@@ -11,7 +11,7 @@ import { VERSION } from '../../version.ts'
 import { type Call, type Caller, isFactorDue, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
 import { revokePlayground } from './playground.ts'
-import { limitsView } from './view.ts'
+import { limitsView, memberStatus } from './view.ts'
 
 export const session: Part<
   | 'session.get'
@@ -64,7 +64,10 @@ export const session: Part<
   'invitation.open': async (call, { token }) => {
     const { member, needsCode } = await call.gateway.membership.invited(token, call.peer)
     const { name, role, invitationExpiresAt } = member
-    return { name, role, expires_at: iso(invitationExpiresAt ?? 0), needs_code: needsCode }
+    return {
+      ...{ name, role, status: memberStatus(member) },
+      ...{ expires_at: iso(invitationExpiresAt ?? 0), needs_code: needsCode },
+    }
   },
   'invitation.accept': async (call, { token, password, code }) =>
     enter(call, await call.gateway.membership.accept(token, password, call.peer, code)),

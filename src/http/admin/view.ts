@@ -32,6 +32,8 @@ export const termsOfGateway = ({ clock, config: { calendar }, store }: Gateway):
   budgets: store.budgets,
 })
 
+export const memberStatus = ({ active }: Member): S.Member['status'] => (active ? 'active' : 'invited')
+
 export const memberView = (
   gateway: Gateway,
   member: Member,
@@ -40,7 +42,7 @@ export const memberView = (
   id: member.id,
   name: member.name,
   role: member.role,
-  status: member.active ? 'active' : 'invited',
+  status: memberStatus(member),
   second_factor: factor,
   limits: limitsView(member.limits),
   team: team === undefined ? null : { id: team.id, name: team.name },

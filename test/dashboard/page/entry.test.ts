@@ -149,6 +149,29 @@ describePage('coming in', ({ gateway, visit, admin, signIn, joined, newKey, make
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
     }))
 
+  test('a link for a new password says that it is one, and what ends with the old one', async () => {
+    const before = await joined('Bopha')
+    const link = await admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'New link for Bopha' }).click()
+      return (await page.locator('.secret code').textContent()) ?? ''
+    })
+    await visit(link, async (page) => {
+      await heading(page, 'Set a new password').waitFor()
+      await page.getByText('Your sessions end with the old password').waitFor()
+      expect(await faults(page)).toEqual([])
+      await page.getByLabel('Password', { exact: true }).fill('the boat came back at noon')
+      await page.getByLabel('Password again').fill('the boat came back at noon')
+      await page.getByRole('button', { name: 'Set password' }).click()
+      await heading(page, 'Overview').waitFor()
+      await page.context().clearCookies()
+      await page.context().addCookies(before)
+      await page.goto(`${gateway.url}/dashboard`)
+      await heading(page, 'Sign in').waitFor()
+      await page.goto(link)
+      await heading(page, 'One-time link').waitFor()
+    })
+  })
+
   test('signing out everywhere ends the other sessions at once', async () => {
     const other = await visit('/dashboard', async (page) => {
       await signIn(page)

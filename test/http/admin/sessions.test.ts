@@ -272,7 +272,8 @@ describe('with people', () => {
     expect((await open(invitation.token)).status).toBe(404)
     expect((await accept(invitation.token)).status).toBe(404)
     const { token } = renewed.invitation
-    expect(await desk.call('invitation.open', desk.nobody, { token })).toMatchObject({ name: 'Ivy', role: 'member' })
+    const told = { name: 'Ivy', role: 'member' }
+    expect(await desk.call('invitation.open', desk.nobody, { token })).toMatchObject({ ...told, status: 'invited' })
     const both = await Promise.all([accept(token), accept(token)])
     expect(both.map((response) => response.status).sort()).toEqual([200, 404])
     const session = cookie(both.map(cookieOf).find((secret) => secret !== '') ?? '')
@@ -280,6 +281,10 @@ describe('with people', () => {
     expect((await open(token)).status).toBe(404)
 
     const reset = await desk.call('members.renew-invitation', desk.admin, { id: member.id })
+    expect(await desk.call('invitation.open', desk.nobody, { token: reset.invitation.token })).toMatchObject({
+      ...told,
+      status: 'active',
+    })
     expect((await accept(reset.invitation.token, 'quite another one')).status).toBe(200)
     expect(await works(session)).toBe(false)
     expect((await signIn('ivy', PASSWORD)).status).toBe(401)

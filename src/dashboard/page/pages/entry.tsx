@@ -180,10 +180,13 @@ export const Setup = () => {
   )
 }
 
+/** Before it is known what it is for: coming in, or a new password. */
+const LINK = 'One-time link'
+
 export const Invite = () => {
   const token = location.hash.slice(1)
   return token === '' ? (
-    <Alone title="Invitation">
+    <Alone title={LINK}>
       <p>This link is not whole. Open it as it was sent to you, with all that follows the #.</p>
     </Alone>
   ) : (
@@ -205,7 +208,7 @@ const Accept = ({ token }: { token: string }) => {
   })
   if (opened.error) {
     return (
-      <Alone title="Invitation">
+      <Alone title={LINK}>
         <Failure error={opened.error} />
         <p style={{ marginTop: '12px' }}>
           Set your password already? <a href="/dashboard">Sign in</a>.
@@ -213,20 +216,25 @@ const Accept = ({ token }: { token: string }) => {
       </Alone>
     )
   }
+  const status = opened.value?.status
+  const isKnown = status === 'active'
   return (
-    <Alone title="You are invited">
+    <Alone title={status === undefined ? LINK : isKnown ? 'Set a new password' : 'You are invited'}>
       <Loaded of={opened} lines={4}>
         {({ name, role, needs_code }) => (
           <Form onSubmit={() => void accepting.run()} error={accepting.error}>
             <p>
-              You will sign in as <b>{name}</b>
+              {isKnown ? 'For ' : 'You will sign in as '}
+              <b>{name}</b>
               {role === 'admin' ? ', an administrator.' : '.'}
+              {isKnown &&
+                ` Your sessions${role === 'admin' ? ', admin tokens and links' : ''} end with the old password.`}
             </p>
             <input type="text" hidden autocomplete="username" value={name} readOnly />
             <PasswordFields password={password} onPassword={setPassword} again={again} onAgain={setAgain} />
             {needs_code && <Code value={code} onChange={setCode} />}
             <Button kind="primary" type="submit" busy={accepting.busy}>
-              Accept
+              {isKnown ? 'Set password' : 'Accept'}
             </Button>
           </Form>
         )}
