@@ -133,13 +133,30 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       const { secret } = await issue('meets an outage')
       await page.getByLabel('Totals').waitFor()
       for (let at = 0; at < 5; at++) await say(secret, 'Say hello [[error:500]]', 'vendorA-sonnet-4-6')
-      await page.getByText(/vendor_a \/ main: vendorA-sonnet-4-6 since/).waitFor()
+      await page.getByText(/vendor_a \/ main: vendorA-sonnet-4-6 since .+ It failed itself \(500\)/).waitFor()
       await page.getByRole('link', { name: 'See the accounts' }).click()
       await page.getByText('5 failures in a row').waitFor()
       await page.getByRole('link', { name: 'What failed' }).click()
       await page.locator('tbody tr').first().waitFor()
       expect(await page.locator('tbody tr', { hasText: 'meets an outage' }).count()).toBe(5)
     }))
+
+  test.each([
+    ['[[error:401]]', 2, 'It refused the credential (401)'],
+    ['[[error:402]]', 1, 'The account is out of money'],
+  ])('after %s, %i times, the overview says what to mend, and is a press away from where', (fault, times, words) =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue('meets a refusal')
+      await page.getByLabel('Totals').waitFor()
+      for (let at = 0; at < times; at++) await say(secret, `Say hello ${fault}`, 'vendorA-haiku-4-5')
+      await page.reload()
+      await page.getByText(/Failing: vendor_a \/ main: .*vendorA-haiku-4-5/).waitFor()
+      await page.getByText(words).waitFor()
+      await page.getByRole('link', { name: 'See the accounts' }).click()
+      await heading(page, 'Accounts').waitFor()
+      await say(secret, 'Say hello', 'vendorA-haiku-4-5')
+    }),
+  )
 
   test('a gateway without an account says on the overview that it can answer nothing yet, and how to change that', () =>
     admin('/docs', async (page) => {

@@ -6,12 +6,13 @@ import { HEALTH } from '../../../admin-api/health.ts'
 import type { Account, Finding, Reloaded } from '../../../admin-api/schema.ts'
 import { needWeight } from '../lib/accounts.ts'
 import { call } from '../lib/api.ts'
-import { count, counted, dateTime, duration, timeOf, usd } from '../lib/format.ts'
+import { count, counted, dateTime, duration, usd } from '../lib/format.ts'
 import { useAction, useResource, useWatched } from '../lib/resource.ts'
 import { AccountForm } from '../ui/account-form.tsx'
+import { ails, mending, since } from '../ui/account-trouble.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Buttons, Form, Text } from '../ui/fields.tsx'
-import { Badge, Breaking, Button, Card, Empty, Failure, Loaded, Notice, PageHead, When } from '../ui/parts.tsx'
+import { Badge, Breaking, Button, Card, Empty, Failure, Loaded, PageHead, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 import { STATE_TONES } from './models.tsx'
 
@@ -19,10 +20,6 @@ import { STATE_TONES } from './models.tsx'
 type Test = Finding[] | Error | 'under way'
 
 const keyOf = ({ provider, name }: Account): string => `${provider} ${name}`
-
-/** One failure is no trouble yet. */
-const ails = ({ state, failures, trouble }: Account['models'][number]): boolean =>
-  state !== 'closed' || failures > 1 || trouble !== null
 
 type Doing = { what: 'add' } | { what: 'change' | 'remove'; of: Account }
 
@@ -345,11 +342,6 @@ const Said = ({ test }: { test: Test | undefined }) => {
   )
 }
 
-const mending = ({ what, upstream }: { what: string; upstream: string | null }): string =>
-  what === 'no_money'
-    ? 'The account is out of money: top it up at the provider.'
-    : `The provider knows no model "${upstream}": correct its upstream id.`
-
 const Ailing = ({ of: { model, state, failures, failing_since, trouble } }: { of: Account['models'][number] }) => (
   <span class="sub">
     {model}: {state === 'closed' ? 'failing' : HEALTH[state]}
@@ -358,28 +350,3 @@ const Ailing = ({ of: { model, state, failures, failing_since, trouble } }: { of
     <a href={`/dashboard/exchanges?${new URLSearchParams({ model, outcome: 'failed' })}`}>What failed</a>
   </span>
 )
-
-/** What is kept away from traffic, or that none can be served; nothing while all is well. */
-export const Trouble = () => {
-  const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
-  if (accounts.value?.items.length === 0) {
-    return (
-      <Notice tone="warn">
-        No provider account is configured: no request can be answered yet.{' '}
-        <a href="/dashboard/start">Add the first one</a>
-      </Notice>
-    )
-  }
-  const resting = (accounts.value?.items ?? []).flatMap(({ provider, name, models }) =>
-    models
-      .filter(({ state }) => state !== 'closed')
-      .map(({ model, failing_since }) => `${provider} / ${name}: ${model}${since(failing_since)}`),
-  )
-  return resting.length === 0 ? null : (
-    <Notice tone="warn">
-      Failing: {resting.join('; ')}. <a href="/dashboard/accounts">See the accounts</a>
-    </Notice>
-  )
-}
-
-const since = (at: string | null): string => (at === null ? '' : ` since ${timeOf(at)}`)

@@ -8,6 +8,7 @@ import { useQuery } from '../lib/query.ts'
 import { isRange, monthAfter, spanOf, thisMonth } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
 import { isAdmin, zone } from '../lib/session.ts'
+import { Trouble } from '../ui/account-trouble.tsx'
 import { BudgetMeter, shareUsed, usedText } from '../ui/budget.tsx'
 import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
@@ -15,7 +16,6 @@ import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { Table } from '../ui/rows.tsx'
 import { groupingOf, MOST, measureOf, sumOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
-import { Trouble } from './accounts.tsx'
 
 /** The figures are asked for again at most this often while exchanges end. */
 const REFRESH_MS = 4_000
