@@ -3,6 +3,7 @@
 
 import { asBuffer } from './as-buffer.ts'
 import { ARRAY, ARRAY_END } from './json-codes.ts'
+import { isStepOver, type Steps } from './steps.ts'
 
 /** `value`: what an outline has of it, frozen. `cut`: the long strings that are cut in that, by places in its own bytes. */
 export type Shared = {
@@ -21,8 +22,8 @@ export type SharedMembers = {
   again(text: Uint8Array): Standing | undefined
   /** It stands there in such a text. */
   stands(standing: Standing, text: Uint8Array): void
-  /** A member that was not found, once it is parsed: kept when it has come before. */
-  note(bytes: Uint8Array<ArrayBuffer>, made: () => Omit<Shared, 'bytes'>): void
+  /** A member that was not found, once it is parsed: kept when it has come before, for which it is frozen in steps. */
+  noting(bytes: Uint8Array<ArrayBuffer>, made: () => Omit<Shared, 'bytes'>): Steps<void>
 }
 
 /** Smaller ones are parsed sooner than they are found. */
@@ -85,11 +86,11 @@ export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): Share
       return undefined
     },
     stands: ({ shared, start, end }, text) => void places.set(shared, { before: start, behind: text.length - end }),
-    note(bytes, made) {
+    *noting(bytes, made) {
       const { byteLength } = bytes
       if (byteLength < LEAST_BYTES || byteLength > mostBytes / 2 || !hasComeBefore(bytes)) return
       const { value, cut } = made()
-      freeze(value)
+      yield* freezing(value)
       // A buffer's own slice would share its memory.
       kept.unshift({ bytes: new Uint8Array(bytes), value, cut })
       held += byteLength
@@ -99,7 +100,12 @@ export const createSharedMembers = (name: string, mostBytes = MOST_BYTES): Share
 }
 
 /** To the last object in it: nobody's request may change what is in others'. */
-const freeze = (value: object): void => {
-  for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) freeze(each)
-  Object.freeze(value)
+function* freezing(value: object): Steps<void> {
+  const left = [value]
+  let done = 0
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    for (const one of Object.values(each)) if (typeof one === 'object' && one !== null) left.push(one)
+    Object.freeze(each)
+    if (isStepOver(done++)) yield
+  }
 }

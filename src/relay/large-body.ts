@@ -19,7 +19,7 @@ import { asObject, BOM, bodyText, measured, notUtf8, objectIn, parsing, tooDeep 
 import { type ClientBody, inPlace, openText, wholeOf } from './client-body.ts'
 import { bytesCut, weighing, weightOf } from './cut-strings.ts'
 import { isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
-import { openBytes, openMarked, openUnmarked, STEP_BYTES } from './marked-body.ts'
+import { openBytes, openMarked, openUnmarked, takesSteps } from './marked-body.ts'
 
 const refuseTooMuch = (cause: unknown): never => {
   throw cause instanceof TooMuchJson ? tooMuch(cause) : cause
@@ -71,7 +71,9 @@ const needsAll = (bytes: Uint8Array<ArrayBuffer>, translates: Translates): boole
 /** The same once its members are known: many clients name the model behind the prompt. */
 const isTranslated = (bytes: Uint8Array<ArrayBuffer>, read: Read, translates: Translates): boolean => {
   if (read.faulty) return false
-  const model = createPicker(bytes, outermostOf(bytes, read)?.slots ?? []).member('model')
+  const written = createPicker(bytes, outermostOf(bytes, read)?.slots ?? []).written('model')
+  if (written === undefined || isLarge(written)) return false
+  const model: unknown = JSON.parse(asBuffer(written).toString())
   return typeof model === 'string' && translates(model)
 }
 
@@ -92,7 +94,7 @@ const WHOLE: Scanning = { outlined: false }
 
 function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read): Steps<ClientBody> {
   if (bytes[0] === BOM) return openText(bodyText(bytes))
-  const isLong = bytes.byteLength > STEP_BYTES
+  const isLong = takesSteps(bytes, read)
   const plain = !read.longNumber
   if (isWhole) return yield* !plain || read.faulty ? openUnmarked(bytes, read) : openMarked(bytes, read)
   if (!isUtf8(bytes)) throw notUtf8()
@@ -105,7 +107,7 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
   let body: JsonObject | undefined
   const outlineOf = asObject(value)
   if (shared !== undefined) outlineOf[shared.name] = shared.shared.value as Json
-  else if (outermost !== undefined) noteTools(bytes, outlineOf, outermost, cut)
+  else if (outermost !== undefined) yield* notingTools(bytes, outlineOf, outermost, cut)
   const cutBytes = yield* weighing(asBuffer(bytes), cut)
   // Of a text that is cut it cannot be seen whether it is a thought.
   const isCutSaid = (name: string): boolean => isSaid(name) && !(thoughts && name === 'text')
@@ -126,17 +128,17 @@ function* opening(bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, read: Read):
 }
 
 /** Has the tools shared with later requests, where they are written once. */
-const noteTools = (
+function* notingTools(
   bytes: Uint8Array<ArrayBuffer>,
   outline: JsonObject,
   outermost: Container,
   cut: Outline['cut'],
-): void => {
+): Steps<void> {
   const { tools } = outline
   const slot = onlySlot(outermost, TOOLS.name)
   if (slot === undefined || !Array.isArray(tools)) return
   const { valueStart, end } = slot
-  TOOLS.note(bytes.subarray(valueStart, end), () => {
+  yield* TOOLS.noting(bytes.subarray(valueStart, end), () => {
     const own: number[] = []
     for (let one = 0; one < cut.length; one++) {
       const at = cut[one] as number

@@ -23,7 +23,12 @@ import { nameBefore, spared, weightAt, weightOf } from './cut-strings.ts'
 import { isSaid, leastInput, tokensIn, weigh } from './estimate.ts'
 
 /** What takes longer than a turn is several steps for a body of more bytes. */
-export const STEP_BYTES = 1024 * 1024
+const STEP_BYTES = 1024 * 1024
+/** And for one of more objects and lists: an agent's largest has some thousand. */
+const STEP_CONTAINERS = 10_000
+
+export const takesSteps = ({ byteLength }: Uint8Array, { containers }: Read): boolean =>
+  byteLength > STEP_BYTES || containers > STEP_CONTAINERS
 
 /** Apart from those of outlines: nothing in them is cut. */
 const WHOLE_TOOLS = createSharedMembers('tools')
@@ -68,7 +73,7 @@ const readBeside = (marks: Marked, kept: ReadonlySet<number>): number => {
 
 /** A large body that will be translated. What no translation reads, most of it, is passed over. */
 export function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<ClientBody> {
-  const isLong = bytes.byteLength > STEP_BYTES
+  const isLong = takesSteps(bytes, read)
   const outermost = outermostOf(bytes, read)
   const slot = outermost && onlySlot(outermost, WHOLE_TOOLS.name)
   const tools = slot && bytes.subarray(slot.valueStart, slot.end)
@@ -104,7 +109,8 @@ export function* openMarked(bytes: Uint8Array<ArrayBuffer>, read: Read): Steps<C
   const { bytes: weight, mayShow, said } = measured(() => weigh(body, false, shared && weightOf(shared)))
   const list = body[WHOLE_TOOLS.name]
   if (shared !== undefined) body[WHOLE_TOOLS.name] = shared.value as Json
-  else if (tools !== undefined && Array.isArray(list)) WHOLE_TOOLS.note(tools, () => ({ value: list, cut: [] }))
+  else if (tools !== undefined && Array.isArray(list))
+    yield* WHOLE_TOOLS.noting(tools, () => ({ value: list, cut: [] }))
   let whole = kept.size === 0 ? body : undefined
   return {
     ...inPlace(bytes, outermost),

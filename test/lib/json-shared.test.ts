@@ -8,6 +8,7 @@ import { readNow } from '../../src/lib/json-reader.ts'
 import { createSharedMembers, type SharedMembers } from '../../src/lib/json-shared.ts'
 import { type Bound, JSON_BOUNDS, type Read, TooMuchJson } from '../../src/lib/json-survey.ts'
 import { free } from '../../src/lib/memory.ts'
+import { atOnce } from '../../src/lib/steps.ts'
 
 const utf8 = new TextEncoder()
 const long = (length: number): string => 'y'.repeat(length)
@@ -17,7 +18,7 @@ const list = (count: number, say = 'x'): { name: string; text: string }[] =>
 /** What would be parsed of it by itself. */
 const noted = (shared: SharedMembers, value: object): Uint8Array<ArrayBuffer> => {
   const bytes = utf8.encode(JSON.stringify(value))
-  for (let time = 0; time < 2; time++) shared.note(bytes, () => ({ value, cut: [] }))
+  for (let time = 0; time < 2; time++) atOnce(shared.noting(bytes, () => ({ value, cut: [] })))
   return bytes
 }
 
@@ -26,7 +27,7 @@ describe('a member that comes again', () => {
     const shared = createSharedMembers('tools')
     const value = list(100)
     const bytes = utf8.encode(JSON.stringify(value))
-    const note = () => shared.note(bytes, () => ({ value, cut: [] }))
+    const note = () => atOnce(shared.noting(bytes, () => ({ value, cut: [] })))
     note()
     expect(shared.find(bytes)).toBeUndefined()
     note()
@@ -52,6 +53,23 @@ describe('a member that comes again', () => {
     expect(shared.find(bytes)).toBeUndefined()
   })
 
+  test('is frozen in steps, of which none has more than some thousand objects, before others are given it', () => {
+    const shared = createSharedMembers('tools')
+    const value = Array.from({ length: 40_000 }, () => ({}))
+    const bytes = utf8.encode(JSON.stringify(value))
+    const noting = () => shared.noting(bytes, () => ({ value, cut: [] }))
+    atOnce(noting())
+    let frozen = 0
+    for (const _ of noting()) {
+      expect(shared.find(bytes)).toBeUndefined()
+      const now = value.filter(Object.isFrozen).length
+      expect(now - frozen).toBeLessThanOrEqual(2_000)
+      frozen = now
+    }
+    expect(shared.find(bytes)?.value).toBe(value)
+    expect(value.every(Object.isFrozen)).toBe(true)
+  })
+
   test('is a copy of its own whatever kind of bytes it came in', () => {
     const shared = createSharedMembers('tools')
     const value = list(1_000)
@@ -59,7 +77,7 @@ describe('a member that comes again', () => {
     for (let time = 0; time < 2; time++) {
       // What is unpacked, and what came in pieces, is a buffer: one that others slice shares its memory.
       const body = Buffer.alloc(text.length + 2, text, 'latin1')
-      shared.note(body.subarray(0, text.length), () => ({ value, cut: [] }))
+      atOnce(shared.noting(body.subarray(0, text.length), () => ({ value, cut: [] })))
       free(body)
     }
     expect(shared.find(utf8.encode(text))?.bytes).toEqual(utf8.encode(text))

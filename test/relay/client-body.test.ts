@@ -290,6 +290,16 @@ describe('a large body', () => {
     expect(asText(inTurns.edited(edits))).toBe(asText(once.edited(edits)))
   })
 
+  test('asks about no model whose name is longer than any model’s, for which it would be read once more', async () => {
+    const asked: number[] = []
+    const translates = ({ length }: string): boolean => asked.push(length) === 0
+    for (const length of [40, 1_000_000]) {
+      const bytes = utf8.encode(JSON.stringify({ messages: [LONG], model: 'm'.repeat(length) }))
+      await openBody(bytes, translates, createTurns())
+    }
+    expect(asked).toEqual([40])
+  })
+
   test('may begin with a byte order mark', async () => {
     const text = JSON.stringify({ a: BASE64 })
     expect((await openAtOnce(utf8.encode(`\ufeff${text}`))).outline).toEqual(JSON.parse(text))
