@@ -250,6 +250,12 @@ describe('a transcript', () => {
       false,
     ],
     ['seconds', { usage: { type: 'duration', seconds: 5.2 } }, [104, 0], false],
+    [
+      'seconds of its own beside tokens',
+      { usage: { prompt_audio_seconds: 6, prompt_tokens: 4, completion_tokens: 9, total_tokens: 88 } },
+      [120, 0],
+      false,
+    ],
     ['a length', { duration: 5.5 }, [110, 0], false],
     ['a length in words', { duration: '5.5' }, [110, 0], false],
     ['nothing', {}, [121, 2], true],

@@ -8,6 +8,8 @@ export type Told = { usage: Usage; raw: JsonObject }
 /** Of an answer, or of the event that ends one. Older servers tell the length of the sound and nothing else. */
 export const readUsage = ({ usage: raw, duration }: JsonObject, per = TOKENS_PER): Told | undefined => {
   if (!isObject(raw)) return told(duration, per, { type: 'duration', seconds: secondsOf(duration) ?? null })
+  // Seconds of its own are what a vendor bills that tells tokens, too.
+  if (secondsOf(raw.prompt_audio_seconds) !== undefined) return told(raw.prompt_audio_seconds, per, raw)
   const output = count(raw.output_tokens ?? raw.completion_tokens)
   const total = count(raw.total_tokens)
   // What was heard may be counted beside the prompt's own tokens, and only in the total.

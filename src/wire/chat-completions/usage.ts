@@ -34,7 +34,9 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     reasoning: reasoning ?? beside,
     total: apart ? prompt + output + beside : count(raw.total_tokens),
   })
-  // Relays of another vendor's models tell the class of service where that vendor does.
+  // Relays of another vendor's models tell the lifetimes of its cache and the class of service where that vendor does.
+  const hour = count(asObject(raw.cache_creation ?? inPrompt.cache_creation).ephemeral_1h_input_tokens)
+  if (hour && usage.cacheWrite) usage.cacheWrite1h = Math.min(hour, usage.cacheWrite)
   return inTier(inCharge(inKinds(usage, inPrompt, inOutput), raw), raw.service_tier)
 }
 
