@@ -9,7 +9,7 @@ import { inTier, totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
-import { callsInUsage, mostCalls } from '../wire/tools/server-calls.ts'
+import { callsInUsage } from '../wire/tools/server-calls.ts'
 import { imagesAsked } from './adapt/pictures.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange, Metered } from './exchange.ts'
@@ -122,9 +122,14 @@ export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Me
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
 }
 
-/** Calls of tools at the vendor, as far as anything tells of them. */
-export const callsTold = ({ rawUsage, serverTools = {} }: Pick<Metered, 'rawUsage' | 'serverTools'>): ServerToolCalls =>
-  mostCalls(callsInUsage(rawUsage), serverTools)
+/** Calls of tools at the vendor: as its figures count them, which are billed, else as the answer shows them. */
+export const callsTold = ({
+  rawUsage,
+  serverTools = {},
+}: Pick<Metered, 'rawUsage' | 'serverTools'>): ServerToolCalls => ({
+  ...serverTools,
+  ...callsInUsage(rawUsage),
+})
 
 /** The pictures of a whole answer. */
 export const picturesIn = (body: JsonObject, exchange: Exchange): PicturesMade =>

@@ -1,7 +1,7 @@
 // What vendors' figures come to in dollars, worked out by hand from their documentation: whole and streamed, for clients of every
 // wire, and the bill that says so.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { Price } from '../../src/catalogue/model.ts'
 import { billOf } from '../../src/http/admin/bill.ts'
@@ -84,6 +84,24 @@ const ROWS: Row[] = [
     },
     4 + 100_000 * 0.4 + 150,
   ],
+  [
+    'searches that the figures name as they are called',
+    'responses',
+    {
+      ...{ input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+      tool_calls_details: { web_search: { invocation: 2 } },
+    },
+    200 + 100 + 10_000,
+  ],
+  [
+    'posts that were fetched',
+    'responses',
+    {
+      ...{ input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+      server_side_tool_usage_details: { x_posts_fetched: 3, web_search_calls: 0 },
+    },
+    200 + 100 + 15_000,
+  ],
 ]
 
 const asked = ROWS.flatMap((row) => CHAT_WIRES.map((client) => [...row, client] as const))
@@ -97,4 +115,33 @@ test.each(asked)('%s, told by %s', async (_what, wire, usage, cost, client) => {
     const sum = lines.reduce((all, { micro_usd }) => all + micro_usd, 0)
     expect(Math.abs(sum - cost)).toBeLessThanOrEqual(1)
   }
+})
+
+describe('a call counts as the figures say', () => {
+  const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 }
+  const search = (id: string, status: string): JsonObject => ({
+    ...{ type: 'web_search_call', id, status },
+    action: { type: 'search', query: 'a' },
+  })
+  const items = [search('ws_1', 'completed'), search('ws_2', 'failed'), search('ws_3', 'completed')]
+  const tools = { web_search_calls: 1, x_search_calls: 0 }
+  test.each<[string, JsonObject, number]>([
+    ['where they tell it', { ...usage, server_side_tool_usage_details: tools }, 1],
+    [
+      'and as the answer shows where they tell none',
+      { ...usage, server_side_tool_usage_details: { web_search_calls: 0 } },
+      2,
+    ],
+    ['and by those that did not fail where they say nothing', usage, 2],
+  ])('%s', async (_, told, calls) => {
+    for (const client of CHAT_WIRES) {
+      money.answers((wire, streamed) =>
+        telling(spoken(wire, streamed), told, (body) => {
+          if (Array.isArray(body.output)) body.output.unshift(...items)
+        }),
+      )
+      const row = await money.exchange(client, 'responses')
+      expect([row.serverTools, row.costMicroUsd]).toEqual([{ web_search: calls }, 300 + calls * 5_000])
+    }
+  })
 })

@@ -4,7 +4,7 @@ import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import { type ServerToolCalls, serverToolName } from '../../ir/server-tools.ts'
 import { count } from '../../ir/usage.ts'
 
-/** Of some tools only one of the two tells: each counts by what is told the most. */
+/** An answer's pieces as they came, and the same once more at its end, where some are left out. */
 export const mostCalls = (one: ServerToolCalls, other: ServerToolCalls): ServerToolCalls => {
   if (isEmpty(other)) return one
   const most: ServerToolCalls = { ...one }
@@ -34,9 +34,9 @@ const take = (calls: ServerToolCalls, name: string): void => {
   else delete calls[name]
 }
 
-/** Members of a usage object that hold such counts, under `web_search_requests`, `web_search_calls` and the like. */
-const IN_USAGE = ['server_tool_use', 'server_side_tool_usage_details']
-const COUNTED = /^(.+?)_(?:requests|calls)$/
+/** Members of a usage object that hold such counts: `web_search_requests`, `web_search_calls`, or `web_search: { invocation }`. */
+const IN_USAGE = ['server_tool_use', 'server_side_tool_usage_details', 'tool_calls_details']
+const COUNTED = /^(.+?)_(?:requests|calls|fetched)$/
 
 /** As any wire's usage object tells them. */
 export const callsInUsage = (raw: JsonObject | undefined): ServerToolCalls => {
@@ -46,8 +46,9 @@ export const callsInUsage = (raw: JsonObject | undefined): ServerToolCalls => {
     const told = raw[member]
     if (!isObject(told)) continue
     for (const [name, value] of Object.entries(told)) {
-      const tool = COUNTED.exec(name)?.[1]
-      if (tool !== undefined) add(calls, serverToolName(tool), count(value) ?? 0)
+      const tool = isObject(value) ? name : COUNTED.exec(name)?.[1]
+      const told = isObject(value) ? value.invocation : value
+      if (tool !== undefined) add(calls, serverToolName(tool), count(told) ?? 0)
     }
   }
   const searches = count(raw.num_search_queries)
@@ -71,8 +72,9 @@ const OWN_CALLS = new Set([
 const LOOKS = new Set<unknown>(['open_page', 'find_in_page'])
 
 /** The tool that an output item of the responses wire is a call of; undefined for one that ran nothing that the vendor bills. */
-const toolOfItem = ({ type, environment, action }: JsonObject): string | undefined => {
-  if (typeof type !== 'string' || !type.endsWith('_call') || OWN_CALLS.has(type)) return undefined
+const toolOfItem = ({ type, status, environment, action }: JsonObject): string | undefined => {
+  if (typeof type !== 'string' || !type.endsWith('_call') || OWN_CALLS.has(type) || status === 'failed')
+    return undefined
   const name = serverToolName(type.slice(0, -'_call'.length))
   if (name === 'web_search' && isObject(action) && LOOKS.has(action.type)) return undefined
   // A shell's call names the container that it ran in.
