@@ -96,6 +96,7 @@ export const openNotes = (): Noted => {
     usage: undefined,
     summed: true,
     complete: false,
+    declined: false,
     rawUsage: undefined,
     serviceTier: undefined,
     serverTools: {},

@@ -1,5 +1,6 @@
 // The messages wire: its codec, for the clients and for the providers that speak it.
 
+import { UNBILLED } from '../../ir/usage.ts'
 import type { ChatCodec } from '../codec.ts'
 import { faultOf, noAnswer, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
@@ -13,7 +14,7 @@ import { decodeResponse, encodeResponse, holdsPiece, saysNothing } from './respo
 import { MessagesRequest } from './schema.ts'
 import { mended } from './stop.ts'
 import { tap } from './tap.ts'
-import { decodeBilled } from './usage.ts'
+import { decodeBilled, isDeclined } from './usage.ts'
 
 export const messages: ChatCodec = {
   wire: 'messages',
@@ -35,7 +36,12 @@ export const messages: ChatCodec = {
     failureIn(body) ??
     (asked === undefined && holdsPiece(body) ? undefined : faultOf(body, 'content', decodeError)) ??
     (saysNothing(body) ? noAnswer(body, decodeError) : undefined),
-  readUsage: (body) => usageIn(body, decodeBilled),
+  readUsage: (body) => {
+    const read = usageIn(body, decodeBilled)
+    return read !== undefined && isDeclined(body.stop_reason, !isEmpty(body.content))
+      ? { ...read, usage: UNBILLED }
+      : read
+  },
   tap,
   answerEdits: (body) => {
     const reason = mended(body)
@@ -44,3 +50,5 @@ export const messages: ChatCodec = {
   counting,
   keepAlive: PING,
 }
+
+const isEmpty = (content: unknown): boolean => Array.isArray(content) && content.length === 0
