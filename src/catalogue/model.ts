@@ -22,7 +22,8 @@ export type KindRates = Pick<Rates, 'input' | 'output' | 'cacheRead'>
  * `serviceTiers`: so many times as much, by the class of service and the region that the provider told; 1 for others.
  * `perCall`: USD for a call of a tool that runs at the vendor, by its name; nothing for others. `perImage`: USD for a picture
  * that is made, by its quality and size (see ledger/pictures.ts). `audio`, `image`: of tokens of sound and of pictures, where
- * they cost something else. `asOf`: the day of the price list. `asTold`: there is no price; it costs what its provider's figures say.
+ * they cost something else. `asOf`: the day of the price list. `asTold`: it costs what its provider's
+ * figures say, and this where they do not.
  */
 export type Price = Rates & {
   long?: Rates & { above: number }

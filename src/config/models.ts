@@ -44,7 +44,7 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
     const override = overrides.get(model.id)
     overrides.delete(model.id)
     if (override?.file.price !== undefined) unpriced.delete(model.id)
-    return override ? readModel(reader, model, override, providers) : model
+    return told(override ? readModel(reader, model, override, providers) : model, override?.file.price, providers)
   })
   const own = [...overrides].map(([id, { path, file }]) => {
     if (file.provider === undefined) {
@@ -55,10 +55,8 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
       const hint = near === undefined ? '' : `; or did you mean the model "${near}"?`
       reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
-    const model = readModel(reader, blankModel(id), { path, file }, providers)
-    if (file.price === undefined && tellsCost(model, providers))
-      return { ...model, price: { ...model.price, asTold: true as const } }
-    warnOfNone(reader, path, file.price)
+    const model = told(readModel(reader, blankModel(id), { path, file }, providers), file.price, providers)
+    if (model.price.asTold !== true) warnOfNone(reader, path, file.price)
     return model
   })
   warnOfUnpriced(reader, known, unpriced, providers)
@@ -100,9 +98,11 @@ const readModel = (reader: Reader, base: Model, { path, file }: Override, provid
   }
 }
 
-const tellsCost = ({ provider }: Model, providers: readonly Provider[]): boolean => {
-  const of = providers.find(({ id }) => id === provider)
-  return of !== undefined && presetFor(of)?.tellsCost === true
+/** A price that is given counts; one of a list does only where its provider does not say what it charged. */
+const told = (model: Model, given: FilePrice | undefined, providers: readonly Provider[]): Model => {
+  const provider = providers.find(({ id }) => id === model.provider)
+  const isTold = given === undefined && provider !== undefined && presetFor(provider)?.tellsCost === true
+  return isTold ? { ...model, price: { ...model.price, asTold: true } } : model
 }
 
 /** A built-in model that is moved to another provider is asked for by that one's own id. */
@@ -134,7 +134,9 @@ const warnOfUnpriced = (
   providers: readonly Provider[],
 ): void => {
   for (const { id, preset, accounts } of providers) {
-    const ids = models.filter((model) => model.provider === id && unpriced.has(model.id)).map((model) => model.id)
+    const ids = models
+      .filter((model) => model.provider === id && unpriced.has(model.id) && model.price.asTold !== true)
+      .map((model) => model.id)
     if (ids.length === 0 || accounts.length === 0) continue
     reader.warn(
       `the preset ${preset} knows no price of ${list(ids)}: until models sets one (price: { input, output }, or "sluice models prices" from the community's map), what is used costs 0`,

@@ -1,6 +1,6 @@
 // What an exchange consumed, in tokens, in classes that do not overlap, whichever wire reported it.
 
-import { asObject, type JsonObject } from './json.ts'
+import { asObject, isObject, type JsonObject } from './json.ts'
 
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
@@ -52,11 +52,11 @@ export const KIND_PARTS = [
 ] as const
 
 const PARTS = [
-  ...(['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const),
+  ...(['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning', 'charged'] as const),
   ...KIND_PARTS.map(([part]) => part),
 ]
 
-/** The sum of two reports that are billed together; a count missing from one of them is taken from the other. */
+/** The sum of two reports that are billed together; a figure missing from one of them is taken from the other. */
 export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   const total: Usage = { ...one }
@@ -84,16 +84,20 @@ export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U 
 
 /** USD that no answer costs. */
 const MOST_USD = 10_000
+const TICKS_PER_USD = 1e10
 
 /**
- * The usage with what its provider says that it charged: aggregators do. What they called with a credential of their customer's
- * is billed to that one beside it.
+ * The usage with what its provider says that it charged: a number, a table of parts with their total, or ticks. What aggregators
+ * called with a credential of their customer's is billed to that one beside it.
  */
-export const inCharge = (usage: Usage, { cost, is_byok: beside, cost_details: details }: JsonObject): Usage => {
-  const usd = dollars(cost)
+export const inCharge = (usage: Usage, raw: JsonObject): Usage => {
+  const { cost, cost_in_usd_ticks: ticks, is_byok: beside, cost_details: details } = raw
+  const usd =
+    typeof ticks === 'number' ? dollars(ticks / TICKS_PER_USD) : dollars(isObject(cost) ? cost.total_cost : cost)
   if (usd === undefined) return usage
   const whole = usd + (beside === true ? (dollars(asObject(details).upstream_inference_cost) ?? 0) : 0)
-  return { ...usage, charged: Math.round(whole * 1e6) }
+  // A half is one, whatever its binary fraction lacks.
+  return { ...usage, charged: Math.round(Math.round(whole * 1e9) / 1e3) }
 }
 
 const dollars = (value: unknown): number | undefined =>

@@ -3,7 +3,7 @@
 import type { Price } from '../catalogue/model.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
-import { costMicroUsd, eachPart, factorsFor, isLong, type Part, SCALE } from './cost.ts'
+import { costMicroUsd, eachPart, factorsFor, isLong, type Part, SCALE, toldMicroUsd } from './cost.ts'
 import { toCount } from './figures.ts'
 
 /**
@@ -31,6 +31,12 @@ export const billBy = (
   { costMicroUsd: cost, feesMicroUsd: fees, serverTools = {} }: Charged,
 ): Bill | undefined => {
   if (Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER) !== cost) return undefined
+  const told = toldMicroUsd(usage, price)
+  if (told !== undefined)
+    return {
+      lines: [{ what: 'told', count: undefined, usd: undefined, microUsd: told }],
+      ...{ above: undefined, factors: [] },
+    }
   const calls = Object.entries(serverTools).flatMap(([tool, told]): BillLine[] => {
     const count = toCount(told)
     const usd = price.perCall !== undefined && Object.hasOwn(price.perCall, tool) ? price.perCall[tool] : undefined
@@ -40,11 +46,6 @@ export const billBy = (
   const isRest = Math.abs(rest) > 1
   if (isRest && (rest < 0 || price.perImage === undefined)) return undefined
   const pictures: BillLine[] = isRest ? [{ what: 'pictures', count: undefined, usd: undefined, microUsd: rest }] : []
-  if (price.asTold) {
-    const told = usage.charged ?? 0
-    const lines: BillLine[] = [{ what: 'told', count: undefined, usd: undefined, microUsd: told }]
-    return { lines: [...lines, ...calls, ...pictures], above: undefined, factors: [] }
-  }
   const lines: BillLine[] = []
   eachPart(usage, price, (what, count, rate) => {
     if (count !== 0) lines.push({ what, count, usd: rate / SCALE, microUsd: (count * rate) / SCALE })

@@ -18,17 +18,22 @@ export const scaledRate = (rate: number, times = 1): number => Math.round(rate *
 
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
- * Exact below 9,000 USD, and never more than a column can hold. Without a price it may be what the provider says.
+ * Exact below 9,000 USD, and never more than a column can hold. It may be what the provider says.
  */
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
-  if (price.asTold) return usage.charged ?? 0
+  const told = toldMicroUsd(usage, price)
+  if (told !== undefined) return told
   let units = SCALE / 2
   eachPart(usage, price, (_part, count, rate) => {
     units += count * rate
   })
   return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
 }
+
+/** All that it costs, by its provider's word, where that is what counts. */
+export const toldMicroUsd = ({ charged }: Usage, { asTold }: Price): number | undefined =>
+  asTold ? charged : undefined
 
 /** What tokens of one price are: a class of them, or the part of one that is priced apart. */
 export type Part =
@@ -103,8 +108,12 @@ export const costOf = (
   by: Pick<Settlement, 'serverTools' | 'pictures'>,
   price: Price | undefined,
 ): { costMicroUsd: number; feesMicroUsd: number } => {
-  const fees = feesMicroUsd(by, price)
-  return { costMicroUsd: Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER), feesMicroUsd: fees }
+  const isTold = price !== undefined && toldMicroUsd(usage, price) !== undefined
+  const fees = isTold ? 0 : feesMicroUsd(by, price)
+  return {
+    costMicroUsd: Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER),
+    feesMicroUsd: fees,
+  }
 }
 
 /** Whether the prompt is one that has prices of its own. */

@@ -66,7 +66,7 @@ export type Preset = {
   /** It knows the neutral ids: it is a gateway of this kind. */
   neutral?: true
   quirks?: Quirks
-  /** Its figures say what an answer cost: that counts for models without a price. */
+  /** Its figures say what an answer cost: that counts for models that are given no price. */
   tellsCost?: true
   /** Whether `GET …/models` lists what it has. */
   listsModels: boolean

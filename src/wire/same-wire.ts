@@ -2,7 +2,7 @@
 
 import { envelope } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
-import { count, disjoint, type Usage } from '../ir/usage.ts'
+import { count, disjoint, inCharge, type Usage } from '../ir/usage.ts'
 import type { PassCodec, Tap } from './codec.ts'
 import {
   errorFrame,
@@ -42,5 +42,5 @@ export const inputOnly = ({ usage: raw }: JsonObject): { usage: Usage; raw: Json
   if (prompt === undefined) return undefined
   const details = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
   const usage = disjoint({ prompt, cacheRead: count(details.cached_tokens) })
-  return { usage: { ...usage, output: 0 }, raw }
+  return { usage: inCharge({ ...usage, output: 0 }, raw), raw }
 }

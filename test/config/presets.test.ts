@@ -308,6 +308,7 @@ test.each([
   ['openrouter', '', true, []],
   ['openrouter', ', price: { input: 0, output: 0 }', false, []],
   ['openrouter', ', price: { input: 2, output: 3 }', false, []],
+  ['xai', '', true, []],
   ['vllm', '', false, [expect.stringContaining('models.tale-1 has no price')]],
 ])('a model of %s that sets “%s” of its price costs as told, or not', (preset, price, wanted, warned) => {
   const { models, warnings } = config({
@@ -317,6 +318,17 @@ models: { tale-1: { provider: p${price} } }`,
   })
   expect(models.find(({ id }) => id === 'tale-1')?.price.asTold === true).toBe(wanted)
   expect(warnings.filter((sentence) => sentence.includes('tale-1'))).toEqual(warned)
+})
+
+test('a price of a preset whose vendor tells what it charged counts where that is not told, one that is given always', () => {
+  const priced = (more: string) =>
+    config({
+      yaml: `providers: { p: { preset: xai, accounts: [{ base_url: "http://127.0.0.1:9/v1", credential: "env:K" }] } }${more}`,
+      env: { K: 'k' },
+    }).models.find(({ id }) => id === 'grok-4.7')?.price
+  expect(priced('')).toMatchObject({ input: 2, output: 6, asTold: true })
+  expect(priced('\nmodels: { grok-4.7: { context: 1000 } }')).toMatchObject({ input: 2, output: 6, asTold: true })
+  expect(priced('\nmodels: { grok-4.7: { price: { input: 3 } } }')?.asTold).toBeUndefined()
 })
 
 describe('a start warns', () => {

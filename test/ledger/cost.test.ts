@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Price } from '../../src/catalogue/model.ts'
 import { type PicturesMade, picturesOf } from '../../src/ir/pictures.ts'
 import type { Usage } from '../../src/ir/usage.ts'
 import { costMicroUsd, costOf, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
@@ -189,4 +190,19 @@ describe('pictures', () => {
       }),
     )
   })
+})
+
+test('what its provider charged is all of it, and its price what it costs where that is not told', () => {
+  const price: Price = {
+    input: 2,
+    output: 10,
+    cacheRead: 2,
+    cacheWrite: 2,
+    perCall: { web_search: 0.01 },
+    asTold: true,
+  }
+  const by = { serverTools: { web_search: 1 } }
+  expect(costOf({ input: 100, charged: 1_234 }, by, price)).toEqual({ costMicroUsd: 1_234, feesMicroUsd: 0 })
+  expect(costOf({ input: 100, charged: 0 }, by, price)).toEqual({ costMicroUsd: 0, feesMicroUsd: 0 })
+  expect(costOf({ input: 100 }, by, price)).toEqual({ costMicroUsd: 10_200, feesMicroUsd: 10_000 })
 })

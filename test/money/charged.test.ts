@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
+import type { Operation } from '../../src/ir/wire.ts'
 import { budgetOf, termsOf } from '../../src/keys/budget.ts'
+import { CODECS } from '../../src/wire/index.ts'
 import { SYSTEM } from '../support/gateway.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { CROSSINGS, type Money, spoken, startMoney } from './support.ts'
@@ -47,7 +49,16 @@ const rows: [what: string, told: JsonObject, cost: number][] = [
     { cost: 0.01, is_byok: true, cost_details: { upstream_inference_cost: 0.2 } },
     210_000,
   ],
+  [
+    'a half of a millionth as one',
+    { cost: 0.0000475, is_byok: true, cost_details: { upstream_inference_cost: 0.00095 } },
+    998,
+  ],
+  ['the total of a table', { cost: { currency: 'USD', input_cost: 0.001, total_cost: 0.0111 } }, 11_100],
+  ['what it charged in ticks', { cost_in_usd_ticks: 292_331_500 }, 29_233],
   ['nothing, where it does not say', { cost: null }, 0],
+  ['nothing, where a table has no total', { cost: { input_cost: 0.001 } }, 0],
+  ['nothing, where ticks are more than any answer costs', { cost_in_usd_ticks: 1e18 }, 0],
   ['nothing, where it says what nothing can cost', { cost: -1 }, 0],
   ['nothing, where it says more than any answer costs', { cost: 1e9 }, 0],
 ]
@@ -77,4 +88,16 @@ test('what was charged counts in budgets', async () => {
   const answered = []
   for (let at = 0; at < 3; at++) answered.push((await money.ask('messages', 'chat-completions', { secret })).status)
   expect(answered).toEqual([200, 200, 402])
+})
+
+test.each<[Operation, JsonObject, number]>([
+  ['embeddings', { usage: { prompt_tokens: 8, total_tokens: 8, cost: 0.000_16 } }, 160],
+  ['images', { usage: { cost_in_usd_ticks: 200_000_000 } }, 20_000],
+  ['images', { usage: { input_tokens: 8, output_tokens: 9, total_tokens: 17, cost: 0.02 } }, 20_000],
+  ['audio', { text: 'a', usage: { seconds: 9.2, cost: 0.000_508 } }, 508],
+  ['audio', { text: 'a', usage: { input_tokens: 8, output_tokens: 9, total_tokens: 17, cost: 0.000_508 } }, 508],
+  ['audio/speech', { usage: { input_tokens: 8, output_tokens: 9, total_tokens: 17, cost: 0.002 } }, 2_000],
+  ['moderations', { usage: { prompt_tokens: 8, total_tokens: 8, cost: 0.000_001 } }, 1],
+])('%s that tell a charge: %o', (operation, body, charged) => {
+  expect(CODECS[operation].readUsage(body)?.usage.charged).toBe(charged)
 })

@@ -61,7 +61,9 @@ export const Model = Type.Object({
     audio: Nullable(Type.Object(KindRates, { description: 'Of tokens of sound, where they cost something else.' })),
     image: Nullable(Type.Object(KindRates, { description: 'Of tokens of pictures, where they cost something else.' })),
     as_of: Nullable(Type.String({ description: 'The day of the price list, such as 2026-11-27; null: not known.' })),
-    as_told: Type.Boolean({ description: 'It has no price, and costs what its provider says in its answers.' }),
+    as_told: Type.Boolean({
+      description: 'It costs what its provider says in its answers, and its price where they do not say it.',
+    }),
   }),
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),

@@ -27,7 +27,7 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
     long_context_above: bill.above ?? null,
     factors: Object.fromEntries(bill.factors),
     as_of: model.price.asOf ?? null,
-    told_micro_usd: model.price.asTold ? null : (usage.charged ?? null),
+    told_micro_usd: bill.lines.some(({ what }) => what === 'told') ? null : (usage.charged ?? null),
   }
 }
 

@@ -38,5 +38,5 @@ export const openrouter: Preset = {
     { of: 'the messages wire', how: 'reported', on: '2026-11-27', source: 'settings of its users' },
     { of: 'prices but of Opus 4.8', how: 'unverified', on: '2026-11-27', source: '' },
   ],
-  note: 'It has hundreds of models: `sluice models fetch` prints those of its list. One without a price costs what its answers say (`usage.cost`).',
+  note: 'It has hundreds of models: `sluice models fetch` prints those of its list. What its answers say that they cost (`usage.cost`) counts for models that are given no price.',
 }

@@ -10,6 +10,7 @@ export const xai: Preset = {
   baseUrl: 'https://api.x.ai/v1',
   env: { credential: ['XAI_API_KEY'] },
   credentialShape: '^xai-',
+  tellsCost: true,
   listsModels: true,
   priceMap: 'xai',
   models: [
@@ -27,6 +28,8 @@ export const xai: Preset = {
   pricesOf: '2026-11-27',
   facts: [
     { of: 'URL, wires', how: 'documented', on: '2026-11-27', source: 'docs.x.ai' },
+    { of: 'cost in its figures', how: 'documented', on: '2026-11-28', source: 'docs.x.ai/developers/cost-tracking' },
     { of: 'models, prices', how: 'reported', on: '2026-11-27', source: 'models.dev, of docs.x.ai' },
   ],
+  note: 'What its answers say that they cost (`usage.cost_in_usd_ticks`) counts for models that are given no price.',
 }

@@ -1,7 +1,7 @@
 // Usage of the audio wire: in tokens, or in seconds, which count for as many tokens as the model says.
 
 import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { count, inKinds, TOKENS_PER, type TokensPer, type Usage } from '../../ir/usage.ts'
+import { count, inCharge, inKinds, TOKENS_PER, type TokensPer, type Usage } from '../../ir/usage.ts'
 
 export type Told = { usage: Usage; raw: JsonObject }
 
@@ -17,7 +17,7 @@ export const readUsage = ({ usage: raw, duration }: JsonObject, per = TOKENS_PER
     total !== undefined && total >= (output ?? 0) ? total - (output ?? 0) : count(raw.input_tokens ?? raw.prompt_tokens)
   if (input !== undefined) {
     const details = asObject(raw.input_token_details ?? raw.input_tokens_details ?? raw.prompt_tokens_details)
-    return { usage: inKinds({ input, output: output ?? 0 }, details, {}), raw }
+    return { usage: inCharge(inKinds({ input, output: output ?? 0 }, details, {}), raw), raw }
   }
   return told(raw.seconds ?? raw.duration ?? duration, per, raw)
 }
@@ -30,7 +30,9 @@ export const readSpoken = (body: JsonObject, per?: TokensPer): Told | undefined 
 
 const told = (length: Json | undefined, per: TokensPer, raw: JsonObject): Told | undefined => {
   const seconds = secondsOf(length)
-  return seconds === undefined ? undefined : { usage: { input: Math.ceil(seconds * per.second), output: 0 }, raw }
+  return seconds === undefined
+    ? undefined
+    : { usage: inCharge({ input: Math.ceil(seconds * per.second), output: 0 }, raw), raw }
 }
 
 /** More than any recording. */

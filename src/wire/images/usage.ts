@@ -1,7 +1,7 @@
 // Usage of the images wire: input and output tokens, the output being image tokens.
 
 import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, inKinds, sum, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, inCharge, inKinds, sum, type Usage } from '../../ir/usage.ts'
 
 /** An answer's usage object, with that of the model that wrote an SVG image: it is reported and billed separately. */
 export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObject | undefined => {
@@ -15,7 +15,7 @@ export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObj
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
-  const classes = classesOf(raw)
+  const classes = inCharge(classesOf(raw), raw)
   const inOutput = asObject(raw.output_tokens_details)
   const drawn = count(inOutput.image_tokens) ?? (classes.output ?? 0) - (count(inOutput.text_tokens) ?? 0)
   const usage = inKinds(classes, asObject(raw.input_tokens_details), { ...inOutput, image_tokens: drawn })
