@@ -1,5 +1,6 @@
 // The catalogue: the models in their order, and the one rule that turns what a client wrote into a model.
 
+import type { Usage } from '../ir/usage.ts'
 import type { Model, Price } from './model.ts'
 
 /** A provider's neutral word in ids and the word deployments show instead: `vendorA` → `claude`. */
@@ -17,6 +18,8 @@ export type Catalogue = {
    * matters. Hot path: one look-up for every name but a dotted one.
    */
   resolve(idOrAlias: string): Model | undefined
+  /** A provider's model by its provider's own name, or by one of ours. */
+  called(provider: string, name: string): Model | undefined
   /** By catalogue id. A function by itself: the ledger keeps it for the exchanges that began with it. */
   readonly price: (id: string) => Price | undefined
 }
@@ -46,14 +49,31 @@ export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptio
   for (const [alias, id] of Object.entries(aliases)) {
     for (const name of brandedNames(alias, brands)) add(named, name, ids.get(id))
   }
+  const resolve = (name: string): Model | undefined =>
+    named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined)
   return {
     list: () => list,
     all: () => models,
     names: () => [...named].filter(([, { unlisted }]) => unlisted !== true).map(([name]) => name),
-    resolve: (name) => named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined),
+    resolve,
+    called: (provider, name) =>
+      models.find((model) => model.provider === provider && model.upstream === name) ??
+      [resolve(name)].find((model) => model?.provider === provider),
     price: (id) => ids.get(id)?.price,
   }
 }
+
+/** The usage of an answer of this model, with other models that have answered within by their ids here. */
+export const namingOthers = (usage: Usage, { id, provider }: Model, { called }: Pick<Catalogue, 'called'>): Usage =>
+  usage.apart === undefined
+    ? usage
+    : {
+        ...usage,
+        apart: usage.apart.map(({ model: name, usage }) => {
+          const model = name === undefined ? undefined : called(provider, name)
+          return model === undefined || model.id === id ? { usage } : { model: model.id, usage }
+        }),
+      }
 
 /** Without those that are left out of lists. */
 export const listed = (models: readonly Model[]): Model[] => models.filter(({ unlisted }) => unlisted !== true)

@@ -8,7 +8,7 @@ import { asObject, isObject, type JsonObject } from './json.ts'
  * provider did not give is absent, never 0; a later report overwrites an earlier one. `audioInput` to `imageOutput`: the
  * part of each class that is of sound or of pictures, which some vendors price apart. `serviceTier`: absent for the
  * vendor's default tier. `inferenceGeo`: the region that the inference was kept to; absent where it was kept to none. `charged`: micro-USD that the
- * provider says all of it cost, where it does.
+ * provider says all of it cost, where it does. `apart`: what of the counts is billed by itself.
  */
 export type Usage = {
   input?: number
@@ -26,7 +26,17 @@ export type Usage = {
   serviceTier?: string
   inferenceGeo?: string
   charged?: number
+  apart?: readonly Apart[]
 }
+
+/**
+ * A round within an answer, which is billed by the length of its own prompt and at the price of the model that ran it. `model`: its
+ * provider's name, and once it is known the catalogue's; absent for the model that was asked.
+ */
+export type Apart = { model?: string; usage: Pick<Usage, (typeof CLASSES)[number] | 'cacheWrite1h'> }
+
+/** The disjoint classes. */
+export const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
 
 /** Of an answer that was told to have taken something, and costs nothing. */
 export const UNBILLED: Usage = { input: 0, output: 0 }

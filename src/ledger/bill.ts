@@ -3,17 +3,28 @@
 import type { Price } from '../catalogue/model.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
-import { costMicroUsd, eachPart, factorsFor, isLong, type Part, SCALE, toldMicroUsd } from './cost.ts'
+import {
+  billedApart,
+  costMicroUsd,
+  eachPart,
+  factorsFor,
+  isLong,
+  type Part,
+  type Prices,
+  SCALE,
+  toldMicroUsd,
+} from './cost.ts'
 import { toCount } from './figures.ts'
 
 /**
  * `what`: a part of the tokens, `calls` of a tool at the vendor, `pictures` that are priced each, or all of it as the provider
  * `told` it. `usd`: for a million tokens, the class of service and the region counted in, or for one call. `microUsd`: not rounded,
- * as only their sum is.
+ * as only their sum is. `model`: another's that answered within, at its own price.
  */
 export type BillLine = {
   what: Part | 'calls' | 'pictures' | 'told'
   tool?: string
+  model?: string
   count: number | undefined
   usd: number | undefined
   microUsd: number
@@ -22,15 +33,21 @@ export type BillLine = {
 /** `above`: the prices are those of prompts of more tokens. `factors`: what they were multiplied by, and why. */
 type Bill = { lines: BillLine[]; above: number | undefined; factors: [string, number][] }
 
-type Charged = { costMicroUsd: number; feesMicroUsd: number; serverTools: ServerToolCalls | undefined }
+/** `prices`: of other models, which have answered within. */
+type Charged = {
+  costMicroUsd: number
+  feesMicroUsd: number
+  serverTools: ServerToolCalls | undefined
+  prices: Prices
+}
 
 /** Undefined where this is not the price it was charged by: what it comes to is something else, to the micro-USD. */
 export const billBy = (
   price: Price,
   usage: Usage,
-  { costMicroUsd: cost, feesMicroUsd: fees, serverTools = {} }: Charged,
+  { costMicroUsd: cost, feesMicroUsd: fees, serverTools = {}, prices }: Charged,
 ): Bill | undefined => {
-  if (Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER) !== cost) return undefined
+  if (Math.min(costMicroUsd(usage, price, prices) + fees, Number.MAX_SAFE_INTEGER) !== cost) return undefined
   const told = toldMicroUsd(usage, price)
   if (told !== undefined)
     return {
@@ -47,12 +64,22 @@ export const billBy = (
   if (isRest && (rest < 0 || price.perImage === undefined)) return undefined
   const pictures: BillLine[] = isRest ? [{ what: 'pictures', count: undefined, usd: undefined, microUsd: rest }] : []
   const lines: BillLine[] = []
-  eachPart(usage, price, (what, count, rate) => {
-    if (count !== 0) lines.push({ what, count, usd: rate / SCALE, microUsd: (count * rate) / SCALE })
-  })
+  const billed = billedApart(usage, price, prices)
+  for (const { usage: of, price: at, model } of billed)
+    eachPart(of, at, (what, count, rate) => {
+      if (count === 0) return
+      const usd = rate / SCALE
+      const alike = lines.find((line) => line.what === what && line.model === model && line.usd === usd)
+      const all = count + (alike?.count ?? 0)
+      const line = { what, ...(model === undefined ? {} : { model }), count: all, usd, microUsd: (all * rate) / SCALE }
+      if (alike === undefined) lines.push(line)
+      else Object.assign(alike, line)
+    })
   return {
     lines: [...lines, ...calls, ...pictures],
-    above: isLong(usage, price) ? price.long?.above : undefined,
+    above: billed.some(({ usage: of, model }) => model === undefined && isLong(of, price))
+      ? price.long?.above
+      : undefined,
     factors: factorsFor(usage, price),
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Price, Rates } from '../catalogue/model.ts'
 import type { PicturesMade } from '../ir/pictures.ts'
-import type { Usage } from '../ir/usage.ts'
+import { CLASSES, type Usage } from '../ir/usage.ts'
 import { toCount } from './figures.ts'
 import type { Settlement } from './ledger.ts'
 import { mostOfPicture, rateOfPicture } from './pictures.ts'
@@ -18,22 +18,51 @@ export const scaledRate = (rate: number, times = 1): number => Math.round(rate *
 
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
- * Exact below 9,000 USD, and never more than a column can hold. It may be what the provider says.
+ * Exact below 9,000 USD, and never more than a column can hold. It may be what the provider says. `prices`: of other models, which
+ * have answered within.
  */
-export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
+export const costMicroUsd = (usage: Usage, price: Price | undefined, prices: Prices = NONE): number => {
   if (price === undefined) return 0
   const told = toldMicroUsd(usage, price)
   if (told !== undefined) return told
   let units = SCALE / 2
-  eachPart(usage, price, (_part, count, rate) => {
-    units += count * rate
-  })
+  for (const billed of billedApart(usage, price, prices))
+    eachPart(billed.usage, billed.price, (_part, count, rate) => {
+      units += count * rate
+    })
   return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
 }
+
+const NONE: Prices = () => undefined
 
 /** All that it costs, by its provider's word, where that is what counts. */
 export const toldMicroUsd = ({ charged }: Usage, { asTold }: Price): number | undefined =>
   asTold ? charged : undefined
+
+/** `model`: another than the one that was asked. */
+type Billed = { usage: Usage; price: Price; model?: string | undefined }
+
+/** What is billed by itself: the answer's own, and the rounds within it. */
+export const billedApart = (usage: Usage, price: Price, prices: Prices): Billed[] => {
+  const { apart, ...rest } = usage
+  if (apart === undefined) return [{ usage, price }]
+  const { serviceTier, inferenceGeo } = usage
+  const rounds = apart.map(({ model, usage: counts }): Billed => {
+    const of: Usage = { ...(serviceTier && { serviceTier }), ...(inferenceGeo && { inferenceGeo }) }
+    for (const name of APART) {
+      // They are of the whole, and never more than it.
+      const taken = Math.min(counts[name] ?? 0, rest[name] ?? 0)
+      if (taken === 0) continue
+      of[name] = taken
+      rest[name] = (rest[name] ?? 0) - taken
+    }
+    const other = model === undefined ? undefined : prices(model)
+    return other === undefined ? { usage: of, price } : { usage: of, price: other, model }
+  })
+  return [{ usage: rest, price }, ...rounds]
+}
+
+const APART = [...CLASSES, 'cacheWrite1h'] as const
 
 /** What tokens of one price are: a class of them, or the part of one that is priced apart. */
 export type Part =
@@ -107,11 +136,12 @@ export const costOf = (
   usage: Usage,
   by: Pick<Settlement, 'serverTools' | 'pictures'>,
   price: Price | undefined,
+  prices?: Prices,
 ): { costMicroUsd: number; feesMicroUsd: number } => {
   const isTold = price !== undefined && toldMicroUsd(usage, price) !== undefined
   const fees = isTold ? 0 : feesMicroUsd(by, price)
   return {
-    costMicroUsd: Math.min(costMicroUsd(usage, price) + fees, Number.MAX_SAFE_INTEGER),
+    costMicroUsd: Math.min(costMicroUsd(usage, price, prices) + fees, Number.MAX_SAFE_INTEGER),
     feesMicroUsd: fees,
   }
 }

@@ -42,5 +42,7 @@ export const wholeCounts = (usage: Usage): Usage => {
   if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
   if (usage.inferenceGeo !== undefined) counted.inferenceGeo = usage.inferenceGeo
   if (usage.charged !== undefined) counted.charged = toCount(usage.charged)
+  if (usage.apart !== undefined)
+    counted.apart = usage.apart.map(({ usage: of, ...by }) => ({ ...by, usage: wholeCounts(of) }))
   return counted
 }

@@ -303,8 +303,12 @@ export const createNodeLedger = ({
       const { promise: written, resolve } = Promise.withResolvers<void>()
       // No answer is held for ever by a ledger that cannot be reached: it is let go when this is late.
       say({ do: 'settle', id, settlement }, resolve)
-      const price = exchange.prices(settlement.model ?? exchange.model)
-      return { costMicroUsd: costOf(wholeCounts(settlement.usage), settlement, price).costMicroUsd, written }
+      const { model, prices } = exchange
+      const usage = wholeCounts(settlement.usage)
+      return {
+        costMicroUsd: costOf(usage, settlement, prices(settlement.model ?? model), prices).costMicroUsd,
+        written,
+      }
     },
     openCount(keyIds) {
       return keyIds === undefined ? open.size : [...open.values()].filter(({ keyId }) => keyIds.has(keyId)).length

@@ -86,7 +86,7 @@ export const endOf = (
       totalMs: how.totalMs === undefined ? undefined : toCount(how.totalMs),
     },
     endedAt,
-    ...costOf(usage, how, prices(how.model ?? open.model)),
+    ...costOf(usage, how, prices(how.model ?? open.model), prices),
     rawUsage: toText(rawUsage),
   }
 }

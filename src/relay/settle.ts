@@ -1,5 +1,6 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
+import { namingOthers } from '../catalogue/catalogue.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { heedOverrun } from './adapt/cap-name.ts'
@@ -38,7 +39,7 @@ export const settle = (
   const last = exchange.attempts.at(-1)
   const { costMicroUsd, written } = relay.ledger.settle(exchange.reservation, {
     outcome,
-    usage,
+    usage: target === undefined ? usage : namingOthers(usage, target.model, relay.catalogue),
     estimated,
     rawUsage: withTier(rawUsage, usage),
     serverTools: callsTold(metered),

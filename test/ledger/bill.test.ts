@@ -14,7 +14,7 @@ const KINDS: Price = { ...RATES, audio: { input: 40, cacheRead: 4, output: 80 } 
 
 type By = Pick<Settlement, 'serverTools' | 'pictures'>
 const billed = (usage: Usage, price: Price, by: By = {}, inForce = price) =>
-  billBy(inForce, usage, { ...costOf(usage, by, price), serverTools: by.serverTools })
+  billBy(inForce, usage, { ...costOf(usage, by, price), serverTools: by.serverTools, prices: () => undefined })
 const told = (...of: Parameters<typeof billed>) =>
   billed(...of)?.lines.map(({ what, tool = '', count, usd, microUsd }) => [
     `${what} ${tool}`.trim(),
@@ -88,6 +88,30 @@ test.each<[string, Usage, Price, By, (string | number | undefined)[][]]>([
   ],
 ])('lines of %s', (_what, usage, price, by, lines) => {
   expect(told(usage, price, by)).toEqual(lines)
+})
+
+test('rounds at the same price are one line, and others stand by themselves', () => {
+  const apart = [
+    { usage: { input: 30, output: 1 } },
+    { usage: { input: 200_001 } },
+    { model: 'b', usage: { input: 7 } },
+  ]
+  const usage = { input: 200_048, output: 3, apart }
+  const prices = (id: string): Price | undefined => (id === 'b' ? RATES : undefined)
+  const charged = {
+    costMicroUsd: costOf(usage, {}, LONG, prices).costMicroUsd,
+    feesMicroUsd: 0,
+    serverTools: undefined,
+  }
+  expect(billBy(LONG, usage, { ...charged, prices })).toMatchObject({
+    lines: [
+      { what: 'input', count: 40, usd: 5, microUsd: 200 },
+      { what: 'output', count: 3, usd: 25 },
+      { what: 'input', count: 200_001, usd: 10 },
+      { what: 'input', model: 'b', count: 7, usd: 5 },
+    ],
+    above: 200_000,
+  })
 })
 
 test('says which prices they are', () => {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Price } from '../../src/catalogue/model.ts'
 import { type PicturesMade, picturesOf } from '../../src/ir/pictures.ts'
-import type { Usage } from '../../src/ir/usage.ts'
-import { costMicroUsd, costOf, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
+import { CLASSES, type Usage } from '../../src/ir/usage.ts'
+import { billedApart, costMicroUsd, costOf, feesMicroUsd, mostOfPictures } from '../../src/ledger/cost.ts'
 
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
@@ -190,6 +190,37 @@ describe('pictures', () => {
       }),
     )
   })
+})
+
+test('rounds that are billed by themselves are of the whole, whatever is told of them', () => {
+  const tokens = fc.nat(300_000)
+  const counts = fc.record({ input: tokens, cacheRead: tokens, cacheWrite: tokens, output: tokens })
+  const model = fc.constantFrom('a', 'b', undefined)
+  const rounds = fc.array(
+    fc
+      .record({ model, usage: counts })
+      .map(({ model, usage }) => ({ usage, ...(model === undefined ? {} : { model }) })),
+    { maxLength: 4 },
+  )
+  const own: Price = {
+    ...{ input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+    long: { input: 2, output: 7, cacheRead: 0.2, cacheWrite: 2.5, above: 200_000 },
+  }
+  const other: Price = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
+  const prices = (id: string): Price | undefined => (id === 'a' ? other : undefined)
+  fc.assert(
+    fc.property(counts, rounds, (usage, apart) => {
+      const billed = billedApart({ ...usage, apart }, own, prices)
+      for (const name of CLASSES)
+        expect(billed.reduce((sum, { usage: of }) => sum + (of[name] ?? 0), 0)).toBe(usage[name])
+      expect(billed.map(({ price }) => price)).toEqual([
+        own,
+        ...apart.map(({ model }) => (model === 'a' ? other : own)),
+      ])
+      const sum = billed.reduce((all, { usage: of, price }) => all + costMicroUsd(of, price), 0)
+      expect(Math.abs(costMicroUsd({ ...usage, apart }, own, prices) - sum)).toBeLessThanOrEqual(apart.length + 1)
+    }),
+  )
 })
 
 test('what its provider charged is all of it, and its price what it costs where that is not told', () => {

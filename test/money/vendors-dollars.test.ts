@@ -8,7 +8,7 @@ import { billOf } from '../../src/http/admin/bill.ts'
 import { isObject, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
-import { type Money, spoken, startMoney } from './support.ts'
+import { MODEL_OF, type Money, spoken, startMoney } from './support.ts'
 
 const PRICE: Price = {
   ...{ input: 2, cacheRead: 0.2, cacheWrite: 2.5, cacheWrite1h: 4, output: 10 },
@@ -16,10 +16,13 @@ const PRICE: Price = {
   serviceTiers: { flex: 0.5, fast: 6, us: 1.1 },
   perCall: { web_search: 0.005, x_posts: 0.005 },
 }
+/** Of a model that gives advice or stands in. */
+const OTHER = 'vendorA-sonnet-5'
+const OTHERS: Price = { input: 5, cacheRead: 0.5, cacheWrite: 6.25, output: 25, serviceTiers: { us: 1.1 } }
 
 let money: Money
 beforeAll(async () => {
-  const models = BUILTIN_MODELS.map((model) => ({ ...model, price: PRICE }))
+  const models = BUILTIN_MODELS.map((model) => ({ ...model, price: model.id === OTHER ? OTHERS : PRICE }))
   money = await startMoney({ config: { models } })
 })
 afterAll(() => money.stop())
@@ -39,6 +42,11 @@ const telling = (script: Script, usage: JsonObject, change: (holder: JsonObject)
 })
 
 type Row = [what: string, wire: ChatWire, usage: JsonObject, cost: number]
+
+const round = (type: string, input: number, output: number, more: JsonObject = {}): JsonObject => ({
+  ...{ type, input_tokens: input, output_tokens: output },
+  ...more,
+})
 
 const ROWS: Row[] = [
   [
@@ -102,6 +110,79 @@ const ROWS: Row[] = [
     },
     200 + 100 + 15_000,
   ],
+  [
+    'another model’s advice at its own price',
+    'messages',
+    {
+      ...{ input_tokens: 412, output_tokens: 531 },
+      iterations: [
+        round('message', 412, 89),
+        round('advisor_message', 823, 1_612, { model: OTHER }),
+        round('message', 1_348, 442),
+      ],
+    },
+    (412 + 1_348) * 2 + 531 * 10 + 823 * 5 + 1_612 * 25,
+  ],
+  [
+    'the same kept to a region',
+    'messages',
+    {
+      ...{ input_tokens: 412, output_tokens: 89, inference_geo: 'us' },
+      iterations: [round('message', 412, 89), round('advisor_message', 823, 1_612, { model: OTHER })],
+    },
+    Math.round((412 * 2 + 89 * 10 + 823 * 5 + 1_612 * 25) * 1.1),
+  ],
+  [
+    'the advice of a model that nobody knows as the answer’s own',
+    'messages',
+    {
+      ...{ input_tokens: 412, output_tokens: 89 },
+      iterations: [round('message', 412, 89), round('advisor_message', 823, 1_612, { model: 'elsewhere' })],
+    },
+    (412 + 823) * 2 + (89 + 1_612) * 10,
+  ],
+  [
+    'a summary and the answer, each by the length of its own prompt',
+    'messages',
+    {
+      ...{ input_tokens: 23_000, output_tokens: 1_000 },
+      iterations: [round('compaction', 90_000, 3_500), round('message', 23_000, 1_000)],
+    },
+    113_000 * 2 + 4_500 * 10,
+  ],
+  [
+    'a summary of a long conversation at the price of long prompts',
+    'messages',
+    {
+      ...{ input_tokens: 23_000, output_tokens: 1_000 },
+      iterations: [round('compaction', 190_000, 3_500), round('message', 23_000, 1_000)],
+    },
+    190_000 * 4 + 3_500 * 15 + 23_000 * 2 + 10_000,
+  ],
+  [
+    'the model that stood in at its own price, and nothing of one that had declined at once',
+    'messages',
+    {
+      ...{ input_tokens: 420, output_tokens: 200 },
+      iterations: [
+        round('message', 400, 0, { model: MODEL_OF.messages }),
+        round('fallback_message', 420, 200, { model: OTHER }),
+      ],
+    },
+    420 * 5 + 200 * 25,
+  ],
+  [
+    'both where the first had written something',
+    'messages',
+    {
+      ...{ input_tokens: 420, output_tokens: 200 },
+      iterations: [
+        round('message', 400, 30, { model: MODEL_OF.messages }),
+        round('fallback_message', 420, 200, { model: OTHER }),
+      ],
+    },
+    400 * 2 + 300 + 420 * 5 + 200 * 25,
+  ],
 ]
 
 const asked = ROWS.flatMap((row) => CHAT_WIRES.map((client) => [...row, client] as const))
@@ -115,6 +196,18 @@ test.each(asked)('%s, told by %s', async (_what, wire, usage, cost, client) => {
     const sum = lines.reduce((all, { micro_usd }) => all + micro_usd, 0)
     expect(Math.abs(sum - cost)).toBeLessThanOrEqual(1)
   }
+})
+
+test('the bill names the other model', async () => {
+  const [, , usage] = ROWS.find(([what]) => what.startsWith('another model’s advice')) ?? ROWS[0] ?? []
+  money.answers((wire, streamed) => telling(spoken(wire, streamed), usage ?? {}, () => undefined))
+  const row = await money.exchange('messages', 'messages')
+  expect(billOf(money.server.gateway, row)?.lines).toMatchObject([
+    { what: 'input', model: null, count: 1_760, usd: 2 },
+    { what: 'output', model: null, count: 531, usd: 10 },
+    { what: 'input', model: OTHER, count: 823, usd: 5 },
+    { what: 'output', model: OTHER, count: 1_612, usd: 25 },
+  ])
 })
 
 describe('a call counts as the figures say', () => {

@@ -65,6 +65,9 @@ export type Check = Static<typeof Check>
 export const BillLine = Type.Object({
   what: Type.String(),
   tool: Nullable(Type.String()),
+  model: Nullable(
+    Type.String({ description: 'Another that answered within, at its own price; null: the one that answered.' }),
+  ),
   count: Nullable(Count),
   usd: Nullable(Type.Number({ description: 'For a million tokens, or for one call; the factors are in it.' })),
   micro_usd: Type.Number({

@@ -1,6 +1,7 @@
 // An exchange's cost as a bill: what its row and its provider's own figures tell, by the price that it comes to.
 
 import type * as S from '../../admin-api/schema.ts'
+import { namingOthers } from '../../catalogue/catalogue.ts'
 import type { Model } from '../../catalogue/model.ts'
 import type { Gateway } from '../../gateway.ts'
 import { isObject } from '../../ir/json.ts'
@@ -15,11 +16,12 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
   if (row.outcome === null || row.refusal !== null) return null
   const model = catalogue.resolve(row.trail?.at(-1)?.model ?? row.model ?? '')
   if (model === undefined) return null
-  const usage = usageOf(row, model)
+  const usage = namingOthers(usageOf(row, model), model, catalogue)
   const bill = billBy(model.price, usage, {
     costMicroUsd: row.costMicroUsd,
     feesMicroUsd: row.feesMicroUsd ?? 0,
     serverTools: row.serverTools ?? undefined,
+    prices: catalogue.price,
   })
   if (bill === undefined) return null
   return {
@@ -31,9 +33,10 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
   }
 }
 
-const lineOf = ({ what, tool, count, usd, microUsd }: BillLine): S.BillLine => ({
+const lineOf = ({ what, tool, model, count, usd, microUsd }: BillLine): S.BillLine => ({
   what,
   tool: tool ?? null,
+  model: model ?? null,
   count: count ?? null,
   usd: usd ?? null,
   micro_usd: microUsd,

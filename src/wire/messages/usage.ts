@@ -1,13 +1,13 @@
 // Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
 import { asObject, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
+import { type Apart, CLASSES, count, disjoint, inCharge, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
  * Undefined where the object holds no count at all. Without a total of cache writes, or beside one of nothing, those by lifetime
  * are added up. Rounds that are billed besides the answer's own (a summary of the conversation, the advice of another model, the
- * output of a model that declined and was replaced) are reported in `iterations` only: they are added. Source: the usage object
- * of the messages API, 2026-11.
+ * output of a model that declined and was replaced) are reported in `iterations` only: they are added, each to be billed by itself,
+ * as is all that a model took which stood in. Source: the usage object of the messages API, 2026-11.
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
@@ -18,9 +18,13 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const rounds = asObjects(raw.iterations)
   const fallback = rounds.findLast(({ type }) => type === 'fallback_message')
   if (fallback === undefined) coverRounds(usage, summed(rounds.filter((round) => isIncluded(round, undefined))))
-  const beside = summed(rounds.filter((round) => !isIncluded(round, fallback)))
+  const others = rounds.filter((round) => !isIncluded(round, fallback))
+  const apart = others.flatMap((round) => apartOf(round, classesOf(round), usage))
+  if (fallback !== undefined) apart.push(...apartOf(fallback, usage, usage))
+  const beside = summed(others)
   // A class that this report leaves out was reported earlier, without these rounds: it cannot be added to.
   for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
+  if (apart.length > 0) usage.apart = apart
   const hour = beside.cacheWrite1h
   if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
   if (Object.keys(usage).length === 0) return undefined
@@ -39,6 +43,15 @@ const coverRounds = (usage: Usage, own: Usage): void => {
   }
   const hour = Math.min(own.cacheWrite1h ?? 0, usage.cacheWrite ?? 0)
   if (hour > (usage.cacheWrite1h ?? 0)) usage.cacheWrite1h = hour
+}
+
+/** Of the classes that the report tells. */
+const apartOf = ({ model }: JsonObject, of: Usage, told: Usage): Apart[] => {
+  const usage: Apart['usage'] = {}
+  for (const name of CLASSES) if (told[name] !== undefined && of[name] !== undefined) usage[name] = of[name]
+  if (usage.cacheWrite !== undefined && of.cacheWrite1h !== undefined) usage.cacheWrite1h = of.cacheWrite1h
+  if (Object.keys(usage).length === 0) return []
+  return [typeof model === 'string' ? { model, usage } : { usage }]
 }
 
 const summed = (rounds: JsonObject[]): Usage =>
@@ -72,8 +85,6 @@ const promptOf = (raw: JsonObject): number => {
   const { input = 0, cacheRead = 0, cacheWrite = 0 } = classesOf(raw)
   return input + cacheRead + cacheWrite
 }
-
-const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
 
 const classesOf = (raw: JsonObject): Usage => {
   const own = ownOf(raw)

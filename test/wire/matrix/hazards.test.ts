@@ -192,6 +192,10 @@ describe('thoughts', () => {
 })
 
 describe('messages', () => {
+  const classesOf = (usage: JsonObject) => {
+    const { apart: _, ...classes } = messages.readUsage({ usage })?.usage ?? {}
+    return classes
+  }
   const usage = (iterations: JsonObject[]) => ({
     input_tokens: 600,
     output_tokens: 28,
@@ -200,7 +204,7 @@ describe('messages', () => {
   })
 
   test('rounds billed beside the answer’s own are added to its usage', () => {
-    const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
+    const read = (iterations: JsonObject[]) => classesOf(usage(iterations))
     const own = { type: 'message', input_tokens: 600, output_tokens: 28 }
     expect(read([own])).toEqual({ input: 600, output: 28, cacheRead: 5 })
     expect(read([{ type: 'compaction', input_tokens: 60_000, output_tokens: 500 }, own])).toEqual({
@@ -219,7 +223,7 @@ describe('messages', () => {
   })
 
   test('rounds whose prompts the sums leave out are billed all the same', () => {
-    const read = (usage: JsonObject) => messages.readUsage({ usage })?.usage
+    const read = (usage: JsonObject) => classesOf(usage)
     const first = {
       type: 'message',
       input_tokens: 412,
@@ -246,7 +250,7 @@ describe('messages', () => {
   })
 
   test('where the provider fell back to another model, the fallback’s round is the answer’s usage', () => {
-    const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
+    const read = (iterations: JsonObject[]) => classesOf(usage(iterations))
     const own = { type: 'fallback_message', model: 'b', input_tokens: 600, output_tokens: 28 }
     const declined = { type: 'message', model: 'a', input_tokens: 590, output_tokens: 0 }
     const answer = { input: 600, output: 28, cacheRead: 5 }

@@ -23,8 +23,9 @@ const decodeFrames = (frames: Frame[]): ChatEvent[] => decodeAll(messages.decode
 const encodeFrames = (events: ChatEvent[]): Frame[] => framesOf(encodeAll(messages.encodeEvents(ask), events))
 
 /** What must survive a trip through the codec; arguments count as values, not as the model spaced them. */
-const essence = ({ model: _, serviceTier: __, ...rest }: ChatResponse) => ({
+const essence = ({ model: _, serviceTier: __, usage: { apart: ___, ...usage }, ...rest }: ChatResponse) => ({
   ...rest,
+  usage,
   parts: rest.parts.map((part) => (part.type === 'tool-call' ? { ...part, input: JSON.parse(part.input) } : part)),
 })
 

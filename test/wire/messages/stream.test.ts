@@ -108,7 +108,8 @@ describe('a provider’s stream', () => {
     const usage = { input_tokens: null, output_tokens: 9, iterations }
     const decoder = messages.decodeEvents()
     const events = [start, ...hello, { ...last('end_turn'), usage }, end].flatMap((one) => decoder.push(frame(one)))
-    expect(fold(events).usage).toEqual({ input: 60_005, cacheRead: 2, output: 509 })
+    const apart = [{ usage: { input: 60_000, output: 500 } }]
+    expect(fold(events).usage).toEqual({ input: 60_005, cacheRead: 2, output: 509, apart })
     expect(decoder.rawUsage).toEqual({ input_tokens: 5, cache_read_input_tokens: 2, output_tokens: 9, iterations })
   })
 

@@ -155,7 +155,41 @@ describe('rounds', () => {
       { input: 10, output: 20 },
     ],
   ])('that %s', (_, raw, usage) => {
-    expect(decodeUsage(raw)).toEqual(usage)
+    const { apart: _apart, ...classes } = decodeUsage(raw) ?? {}
+    expect(classes).toEqual(usage)
+  })
+
+  test.each<[string, JsonObject, Usage['apart']]>([
+    ['of the answer alone', { ...total, iterations: [round('message', [10, 20])] }, undefined],
+    [
+      'of a summary, by the model that was asked',
+      { ...total, iterations: [round('compaction', [100, 7], { model: null }), round('message', [10, 20])] },
+      [{ usage: { input: 100, output: 7 } }],
+    ],
+    [
+      'of another model’s advice',
+      { ...total, ...hours(4), iterations: [round('advisor_message', [5, 3], { model: 'b', ...hours(2) })] },
+      [{ model: 'b', usage: { input: 5, output: 3, cacheWrite: 2, cacheWrite1h: 2 } }],
+    ],
+    [
+      'of the model that stood in, and of one that had begun',
+      {
+        ...total,
+        iterations: [round('message', [9, 4], { model: 'a' }), round('fallback_message', [10, 20], { model: 'b' })],
+      },
+      [
+        { model: 'a', usage: { input: 9, output: 4 } },
+        { model: 'b', usage: { input: 10, output: 20 } },
+      ],
+    ],
+    [
+      'of classes that the report has, and no others',
+      { output_tokens: 20, iterations: [round('compaction', [100, 7])] },
+      [{ usage: { output: 7 } }],
+    ],
+    ['of nothing where it has none', { iterations: [round('compaction', [100, 7])] }, undefined],
+  ])('are billed by themselves: %s', (_, raw, apart) => {
+    expect(decodeUsage(raw)?.apart).toEqual(apart)
   })
 })
 

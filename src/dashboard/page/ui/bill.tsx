@@ -27,7 +27,9 @@ export const Bill = ({ of: { exchange, bill } }: { of: ExplainedExchange }) => (
       {bill === null ? (
         <Classes of={exchange} />
       ) : (
-        bill.lines.map((line) => <Line key={`${line.what} ${line.tool}`} of={line} reasoning={exchange.reasoning} />)
+        bill.lines.map((line) => (
+          <Line key={`${line.what} ${line.tool} ${line.model} ${line.usd}`} of={line} reasoning={exchange.reasoning} />
+        ))
       )}
       <tr>
         <th scope="row">
@@ -46,7 +48,7 @@ export const Bill = ({ of: { exchange, bill } }: { of: ExplainedExchange }) => (
 )
 
 const Line = ({
-  of: { what, tool, count: number, usd, micro_usd },
+  of: { what, tool, model, count: number, usd, micro_usd },
   reasoning,
 }: {
   of: BillLine
@@ -56,8 +58,9 @@ const Line = ({
     <th scope="row">
       {what === 'calls' ? `${tool}, ${number} ${number === 1 ? 'call' : 'calls'}` : (NAMES[what] ?? what)}
       <span class="sub">
+        {model !== null && `${model}, `}
         {usd !== null && `${usdPrice(usd)} ${what === 'calls' ? 'each' : 'per million'}`}
-        {what === 'output' && reasoning > 0 && `; ${count(reasoning)} of reasoning`}
+        {what === 'output' && model === null && reasoning > 0 && `; ${count(reasoning)} of reasoning`}
       </span>
     </th>
     <td class="num">{what === 'calls' || number === null ? '–' : count(number)}</td>
