@@ -217,6 +217,15 @@ const THINKING: Row[] = [
   ['xAI', 'responses', 'thinks', 400, xai('Argument not supported on this model: reasoning.effort'), 'told reasoning'],
   ['xAI', R2C, 'thinks', 400, xai('Model grok-4 does not support parameter reasoningEffort.'), 'without reasoning'],
   ['Anthropic', 'messages', 'thinks', 400, anthropic("'m-3-5-sonnet' does not support thinking."), 'without thinking'],
+  ...(['messages', C2M] as const).map(
+    (way): Row => [
+      ...(['OGX', way, 'thinks', 400] as const),
+      anthropic(
+        "Failed to process thinking request: extended thinking requires a native Anthropic-compatible provider or a reasoning-capable model, and model 'tiny' is not known to support reasoning",
+      ),
+      way === 'messages' ? 'without thinking' : 'told reasoning_effort',
+    ],
+  ),
   [
     ...(['Cerebras', M2C, 'thinks', 400] as const),
     { message: "property 'reasoning_effort' is unsupported", type: 'invalid_request_error', code: 'wrong_api_format' },
@@ -2385,6 +2394,9 @@ export const NEW_WORDS: readonly Row[] = [
   ['A', M2C, 'thinks', 400, openai('This deployment cannot do thinking: it is not enabled.'), 'without thinking'],
   ['B', R2C, 'thinks', 501, llama('reasoning is not supported by the loaded model', 501), 'without reasoning'],
   ['C', 'messages', 'thinks', 422, { detail: 'Extended thinking is not available for acme-7b.' }, 'without thinking'],
+  ['D', 'messages', 'thinks', 400, openai('Thinking needs a larger model than this one.'), 'without thinking'],
+  ['E', R2C, 'thinks', 400, openai('acme-7b has never been able to do any reasoning.'), 'without reasoning'],
+  ['G', M2C, 'thinks', 400, { detail: 'This backend offers no support for reasoning.' }, 'without thinking'],
   ['D', CHAT, 'logprobs', 400, openai('Token log probabilities cannot be returned here.'), 'told logprobs'],
   [
     'E',

@@ -110,6 +110,10 @@ const SEALED = ['reasoning_details', 'thinking_blocks', 'thinking'].map((name) =
 const NAMES_THINKING =
   /\b(?:enable_thinking|thinking[_.](?!blocks?\b)\w+|reasoning[_.](?!content\b|details\b|text\b)\w+)/i
 
+/** That whoever was asked cannot, or that it takes another. */
+const NOT_ABLE =
+  /(?:\b(?:no|not|never|cannot)|n[o’']t) (?:\w+ ){0,4}?(?:support(?:ed)?|enabled|available|allowed|able)\b|\bunsupported\b|\b(?:requires?|needs?) an? (?:[\w-]+ ){0,3}(?:model|provider|server|backend)\b/i
+
 const CAPABILITIES: Capability[] = [
   {
     called: /\b(?:signatures?|encrypted|sealed|thoughts?)\b/i,
@@ -236,7 +240,7 @@ const CAPABILITIES: Capability[] = [
   },
   {
     called: /\bthink(?:s|ing)?\b|\breasoning\b/i,
-    unless: /\bnot (?:supported|enabled|available|allowed)\b|n[o’']t support\b|\bnot support\b|\bunsupported\b/i,
+    unless: NOT_ABLE,
     asked: ({ sent }) => at(first(sent, ...THOUGHTS), { remedy: 'no-thinking' }),
   },
   {
