@@ -1,4 +1,5 @@
-// Some servers send the object that their engine has for the end of an answer: to a client of their own wire it goes as its word.
+// Some servers send the object that their engine has for the end of an answer, or on the responses wire another wire's word for
+// why it is cut: to a client of their own wire it goes as that wire's word.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -41,5 +42,32 @@ describe.each(rows)('on %s %j', (wire, end, word) => {
     const text = await reply.text()
     expect([reply.status, text.includes('"error"'), text.includes(JSON.stringify(end))]).toEqual([200, false, false])
     expect(text).toMatch(new RegExp(`"(?:stop|finish)_reason":\\s*"${word}"`))
+  })
+})
+
+const cut: Answer = { ...hello, finish: 'length' }
+const REASONS: [reason: string, word: string, finish: string][] = [
+  ['max_output_tokens', 'max_output_tokens', 'length'],
+  ['length', 'max_output_tokens', 'length'],
+  ['max_tokens', 'max_output_tokens', 'length'],
+  ['content_filter', 'content_filter', 'content_filter'],
+  ['SAFETY', 'content_filter', 'content_filter'],
+  ['steps_used_up', 'steps_used_up', 'length'],
+]
+
+describe.each(REASONS)('on responses incomplete for %s', (reason, word, finish) => {
+  test.each([false, true])('streaming %p', async (stream) => {
+    const pen = VENDORS.responses
+    const written = (stream ? pen.stream(cut) : pen.json(cut)).replaceAll('"max_output_tokens"}', `"${reason}"}`)
+    expect(written).toContain(`"${reason}"`)
+    bench.play('responses', stream ? sse(written) : { steps: [written] })
+    const told = async (client: 'responses' | 'chat-completions'): Promise<string> => {
+      const request = CLIENTS[client].request({ turns: [user('Hi')] }, bench.model('responses'), stream)
+      return (await bench.gateway.post(PATHS[client], request)).text()
+    }
+    const own = await told('responses')
+    expect(own).toMatch(new RegExp(`"incomplete_details":\\s*\\{"reason":\\s*"${word}"`))
+    if (stream) expect(own).toContain('event: response.incomplete')
+    expect(await told('chat-completions')).toMatch(new RegExp(`"finish_reason":\\s*"${finish}"`))
   })
 })

@@ -14,6 +14,7 @@ import { decodeModeration } from '../moderation.ts'
 import { isToldError, malformedAnswer } from '../pass.ts'
 import { given } from '../read.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
+import { isFiltered } from '../turns/ending.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -295,7 +296,7 @@ const outputOf = ({ output, output_text: text }: JsonObject): Json[] => {
 
 const reasonOf = (response: JsonObject, calls: boolean, refused: boolean): FinishReason => {
   const why = isObject(response.incomplete_details) ? response.incomplete_details.reason : undefined
-  if (why === 'content_filter') return 'content-filter'
+  if (isFiltered(why)) return 'content-filter'
   if (response.status === 'incomplete' || (typeof why === 'string' && why !== '')) return 'length'
   if (calls) return 'tool-calls'
   return refused ? 'refusal' : 'stop'

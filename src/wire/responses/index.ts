@@ -7,7 +7,7 @@ import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
 import { asksCompaction, isCompaction, withoutCompaction } from './compaction.ts'
 import { counting } from './counting.ts'
-import { cutEdits } from './cut.ts'
+import { endEdits } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError } from './error.ts'
@@ -45,7 +45,7 @@ export const responses: ChatCodec = {
   },
   readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   tap,
-  answerEdits: cutEdits,
+  answerEdits: endEdits,
   counting,
   keepAlive: KEEP_ALIVE,
 }

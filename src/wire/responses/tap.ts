@@ -8,7 +8,7 @@ import type { Tap, TapOptions } from '../codec.ts'
 import { isToldError, malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { isCompaction, withoutCompaction } from './compaction.ts'
-import { cutEdits } from './cut.ts'
+import { endEdits } from './cut.ts'
 import { ENDED, ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
@@ -54,10 +54,10 @@ export const tap = (options: TapOptions): Tap => {
       // Some servers tell the whole text at the end alone.
       if (noted.output.chars === 0) for (const text of textsIn(response.output)) noted.output.add(text)
     }
-    const cuts = event === 'response.completed' ? cutEdits(response, options.cap) : []
-    const edits: Edit[] = cuts.map(({ path, value }) => ({ path: ['response', ...path], value }))
+    const ends = hasEnded ? endEdits(response, options.cap) : []
+    const edits: Edit[] = ends.map(({ path, value }) => ({ path: ['response', ...path], value }))
     if (response.model !== undefined) edits.push({ path: ['response', 'model'], value: modelText })
-    const told = cuts.length === 0 ? event : 'response.incomplete'
+    const told = ends.length === 0 ? event : 'response.incomplete'
     if (type !== told && type !== undefined) edits.push({ path: ['type'], value: JSON.stringify(told) })
     return writeFrame({ event: told, data: splice(text, edits) })
   }
