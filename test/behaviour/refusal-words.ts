@@ -223,7 +223,7 @@ const THINKING: Row[] = [
       anthropic(
         "Failed to process thinking request: extended thinking requires a native Anthropic-compatible provider or a reasoning-capable model, and model 'tiny' is not known to support reasoning",
       ),
-      way === 'messages' ? 'without thinking' : 'told reasoning_effort',
+      way === 'messages' ? 'without thinking' : 'without reasoning_effort',
     ],
   ),
   [
