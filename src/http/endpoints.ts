@@ -47,10 +47,13 @@ export const wireAt = (pathname: string): Wire | undefined => {
 /** Who is served: the holders of keys, or operators and members too. */
 export type Side = 'clients' | 'operators'
 
+/** Where the process says that it runs; model servers say it at the shorter one, and load tools look there first. */
+export const ALIVE: readonly string[] = ['/healthz', '/health']
+
 /** The pages and probes beside the client API. */
 const PAGES: Readonly<Record<Side, RegExp>> = {
-  clients: /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|docs(?=\/|$))/,
-  operators: /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/,
+  clients: /^\/(?:(?:healthz?|readyz|usage)(?=\/?$)|docs(?=\/|$))/,
+  operators: /^\/(?:(?:healthz?|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/,
 }
 
 /** The endpoint or page at a path, and its methods. */

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import { targetName } from '../relay/health.ts'
 import { VERSION } from '../version.ts'
-import { ENDPOINTS, pathsOf } from './endpoints.ts'
+import { ALIVE, ENDPOINTS, pathsOf } from './endpoints.ts'
 
 /** /readyz needs no key: it writes to the store no more often than this. */
 const PROBE_EVERY_MS = 1_000
@@ -13,17 +13,16 @@ export const health = (gateway: Gateway) => {
   const writable = probing(gateway)
   const app = new Elysia({ name: 'health' })
   for (const path of pathsOf('/v1')) app.get(path, discovery)
-  return app
-    .get('/healthz', () => answer(200, { status: 'ok' }))
-    .get('/readyz', () => {
-      const missing = [
-        ...(gateway.leaving || gateway.draining ? ['draining: the server is stopping'] : []),
-        ...(writable() && !gateway.ledger.isStuck() ? [] : ['store: the database cannot be written']),
-        ...missingAccounts(gateway),
-      ]
-      if (missing.length === 0) return answer(200, { status: 'ready', ...makingDo(gateway) })
-      return answer(503, { status: 'not ready', missing }, { 'retry-after': `${PROBE_EVERY_MS / 1_000}` })
-    })
+  for (const path of ALIVE) app.get(path, () => answer(200, { status: 'ok' }))
+  return app.get('/readyz', () => {
+    const missing = [
+      ...(gateway.leaving || gateway.draining ? ['draining: the server is stopping'] : []),
+      ...(writable() && !gateway.ledger.isStuck() ? [] : ['store: the database cannot be written']),
+      ...missingAccounts(gateway),
+    ]
+    if (missing.length === 0) return answer(200, { status: 'ready', ...makingDo(gateway) })
+    return answer(503, { status: 'not ready', missing }, { 'retry-after': `${PROBE_EVERY_MS / 1_000}` })
+  })
 }
 
 /** What goes on another way than it is meant to. */

@@ -240,6 +240,7 @@ describe('endpoints', () => {
     ['POST', '/v1/v1', 'GET, HEAD'],
     ['PATCH', '/v1/models/auto', 'GET, HEAD'],
     ['PUT', '/healthz', 'GET, HEAD'],
+    ['POST', '/health', 'GET, HEAD'],
     ['POST', '/readyz', 'GET, HEAD'],
     ['POST', '/docs', 'GET, HEAD'],
     ['DELETE', '/docs/openapi.json', 'GET, HEAD'],
@@ -313,6 +314,14 @@ describe('endpoints', () => {
   ])('%s is 404 not_found and says what is meant', async (path, says) => {
     const message = await expectError(await fetch(gateway.url + path, { method: 'POST' }), 'not_found', '')
     expect(message).toEndWith(` here. ${says}`)
+  })
+
+  test('GET /health is GET /healthz, without a key: what measures model servers asks for it before anything else', async () => {
+    const answers = ['/health', '/health/', '/healthz'].map(async (path) => {
+      const response = await fetch(gateway.url + path)
+      return [response.status, await response.json()]
+    })
+    for (const answer of await Promise.all(answers)) expect(answer).toEqual([200, { status: 'ok' }])
   })
 
   test('the root path names the dashboard', async () => {

@@ -188,7 +188,7 @@ describe('with an address of their own', () => {
   })
   test('the client API is at both, and so are the probes', async () => {
     for (const url of [clients, operators]) {
-      for (const path of ['/v1', '/healthz', '/readyz'])
+      for (const path of ['/v1', '/healthz', '/health', '/readyz'])
         expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
       const answer = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',

@@ -14,6 +14,7 @@ const OPEN: Record<string, string> = {
   'GET /v1': 'the list of endpoints',
   'GET /v1/v1': 'the list of endpoints',
   'GET /healthz': 'a probe',
+  'GET /health': 'a probe',
   'GET /readyz': 'a probe',
   'GET /docs': 'the manual',
   'GET /docs/*': 'the manual',

@@ -1,7 +1,7 @@
 // What a worker does not answer itself: it passes the request on to the owner, and what comes back as it comes.
 
 import { unavailable } from '../../errors.ts'
-import { ENDPOINTS, pathsOf, wireAt } from '../../http/endpoints.ts'
+import { ALIVE, ENDPOINTS, pathsOf, wireAt } from '../../http/endpoints.ts'
 import { errorResponse, requestId } from '../../http/respond.ts'
 import { PEER_HEADER } from '../listener.ts'
 
@@ -38,7 +38,7 @@ export const createElsewhere = (how: Elsewhere) => {
 const OWN = new Set(
   ENDPOINTS.filter(({ method, path }) => method === 'POST' && !path.includes('{'))
     .flatMap(({ path }) => pathsOf(path))
-    .concat('/healthz', ...['/v1', '/v1/models'].flatMap(pathsOf)),
+    .concat(ALIVE, ...['/v1', '/v1/models'].flatMap(pathsOf)),
 )
 /** What would arrive as another path: nothing is served under such a one. */
 const REWRITTEN = /^\/\/|\/\.\.?(?:\/|$)|[\\\t\n\r]/
