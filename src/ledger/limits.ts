@@ -155,7 +155,7 @@ export const limitReached = (
   const retryAfterMs = Math.max(requestsMs, tokensMs)
   return new GatewayError(
     'rate_limit_exceeded',
-    `This API key has reached its limit of ${limit} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    `This API key has reached its limit of ${limit} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)}s.`,
     { retryAfterMs, cause: BY_LIMITS },
   )
 }

@@ -137,11 +137,12 @@ describe('requests per minute', () => {
     expect(refused(key({ rpm: 599 }))).toBe(100)
   })
 
+  // Written together, as vendor_b does: clients that read no header find how long to wait in the words (docs/clients.md).
   test('over the limit are told the seconds to wait, rounded up', () => {
     const { time, limits } = setUp({ rpm: 1 })
     limits.enter(key())
     time.now += 58_999
-    expect(() => limits.enter(key())).toThrow('its limit of 1 request per minute. Try again in 2 s.')
+    expect(() => limits.enter(key())).toThrow('its limit of 1 request per minute. Try again in 2s.')
   })
 
   test('of one key do not count for another', () => {
