@@ -13,7 +13,7 @@ import { isTier } from './settings.ts'
 import { encodeUsage } from './usage.ts'
 
 /** The response before any output, with every member that the wire requires, and before its id and time are known. */
-export const initialResponse = (ask: Asked, body: JsonObject): JsonObject => ({
+export const initialResponse = (ask: Pick<Asked, 'model' | 'now' | 'stored'>, body: JsonObject): JsonObject => ({
   id: '',
   object: 'response',
   created_at: ask.now,

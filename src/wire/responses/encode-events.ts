@@ -64,12 +64,9 @@ export const answerWriter = ({ body, ...ask }: Ask, frames: Frames): AnswerWrite
 
   const fail = (error: GatewayError, { base, items }: Answer): string =>
     failureFrames(error, {
-      id: String(base.id),
-      createdAt: Number(base.created_at),
-      model: ask.model,
+      response: { ...base, output: items.output },
       sequence: frames.next(),
       started: true,
-      echo: { ...base, output: items.output, usage: null },
     })
 
   const write = (event: ChatEvent): string => {

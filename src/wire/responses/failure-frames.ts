@@ -4,47 +4,18 @@ import { envelope, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 
-/** The state of the stream: its identity, the next sequence number, and whether `response.created` was sent. */
-type Broken = {
-  id: string
-  createdAt: number
-  model: string
-  sequence: number
-  started: boolean
-  /** The members that a response echoes from its request; the vendor's defaults where absent. */
-  echo?: JsonObject
-}
+/** `response`: as it began; `sequence`: the next number; `started`: whether `response.created` was sent. */
+type Broken = { response: JsonObject; sequence: number; started: boolean }
 
 /** `response.failed`, preceded by `response.created` where the stream had not begun, then the `error` frame. */
 export const failureFrames = (error: GatewayError, broken: Broken): string => {
-  const base = {
-    id: broken.id,
-    object: 'response',
-    created_at: broken.createdAt,
-    status: 'in_progress',
-    error: null as JsonObject | null,
-    incomplete_details: null,
-    instructions: null,
-    metadata: {},
-    model: broken.model,
-    output: [],
-    parallel_tool_calls: true,
-    temperature: 1,
-    tool_choice: 'auto',
-    tools: [],
-    top_p: 1,
-    usage: null,
-    ...broken.echo,
-  }
   let sequence = broken.sequence
   let out = ''
   const event = (type: string, members: JsonObject) => {
     out += writeFrame({ event: type, data: JSON.stringify({ type, ...members, sequence_number: sequence++ }) })
   }
-  if (!broken.started) event('response.created', { response: base })
-  event('response.failed', {
-    response: { ...base, status: 'failed', error: failureOf(error) },
-  })
+  if (!broken.started) event('response.created', { response: broken.response })
+  event('response.failed', { response: { ...broken.response, status: 'failed', error: failureOf(error) } })
   event('error', { code: error.code, message: error.message, param: error.param ?? null, ...envelope(error) })
   return out
 }

@@ -7,6 +7,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { isToldError, malformedAnswer, noAnswer, openNotes, saysMore, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
+import { initialResponse } from './answer.ts'
 import { isCompaction, withoutCompaction } from './compaction.ts'
 import { endEdits } from './cut.ts'
 import { ENDED, ITEM_EVENTS } from './decode-events.ts'
@@ -100,9 +101,12 @@ export const tap = (options: TapOptions): Tap => {
     see,
     fail: ((why, requestId) =>
       failureFrames(why, {
-        id: identity?.id ?? `resp_${requestId.replace(/[^A-Za-z0-9]/g, '')}`,
-        createdAt: identity?.createdAt ?? options.now,
-        model: options.model,
+        // Strict clients read no end without every member. What the server said of it may be large, and is not held for that.
+        response: {
+          ...initialResponse(options, {}),
+          id: identity?.id ?? `resp_${requestId.replace(/[^A-Za-z0-9]/g, '')}`,
+          created_at: identity?.createdAt ?? options.now,
+        },
         sequence,
         started: identity !== undefined && held === undefined,
       })) satisfies Tap['fail'],

@@ -37,6 +37,13 @@ const OWN_CALLS = new Set(['local_shell_call', 'shell_call', 'apply_patch_call']
 const isOwnCall = ({ type, execution }: Value): boolean =>
   OWN_CALLS.has(String(type)) || (type === 'tool_search_call' && execution === 'client')
 
+/** What the vendor puts into every response; strict clients read none without. */
+const MEMBERS = [
+  ...['id', 'object', 'created_at', 'status', 'background', 'error', 'incomplete_details', 'instructions', 'metadata'],
+  ...['model', 'output', 'parallel_tool_calls', 'previous_response_id', 'reasoning', 'service_tier', 'store'],
+  ...['temperature', 'text', 'tool_choice', 'tools', 'top_p', 'truncation', 'usage'],
+]
+
 const TERMINAL = ['response.completed', 'response.incomplete', 'response.failed']
 
 /** The violations of a stream, in order; empty for a correct one. */
@@ -325,6 +332,8 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
         if (`response.${String(response.status)}` !== type) bad('R7', `status is ${String(response.status)}`)
         if (type === 'response.failed') {
           if (!isValue(response.error) || typeof response.error.code !== 'string') bad('R7', 'no error')
+          const missing = MEMBERS.filter((name) => !Object.hasOwn(response, name))
+          if (missing.length > 0) bad('R7', `no ${missing.join(', ')}`)
           return
         }
         if (!isValue(response.usage)) bad('R6', 'no usage at the end')

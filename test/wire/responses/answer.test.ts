@@ -436,6 +436,14 @@ describe('reading a stream', () => {
     expect(sent.map((frame) => data(frame).sequence_number)).toEqual([0, 1, 2, 3])
   })
 
+  test.each([true, false])('a stream that breaks as it passes ends with a whole response, begun: %p', (begun) => {
+    const tap = responses.tap({ model: 'm', includeUsage: false, now: 0 })
+    const began = { ...created, response: { ...created.response, status: 'in_progress' }, sequence_number: 0 }
+    const passed = begun ? tap.see({ event: began.type, data: JSON.stringify(began) }) : ''
+    const sent = framesOf(passed + tap.fail(new GatewayError('upstream_error', 'x'), 'req_1'))
+    expect(checkResponsesStream(sent)).toEqual([])
+  })
+
   test('usage of image generation is added to the answer’s: whole, passing and translated', () => {
     const drawn = { input_tokens: 50, output_tokens: 4_000, total_tokens: 4_050, cached_tokens: 20 }
     const usage = { input_tokens: 3, output_tokens: 1, total_tokens: 4 }
