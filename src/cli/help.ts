@@ -14,10 +14,7 @@ export const rootHelp = (entries: Entry[]): string =>
     'Usage: sluice COMMAND [arguments] [flags]',
     '',
     'Commands:',
-    ...columns(
-      entries.map((entry) => [entry.name, entry.summary + namesBelow(entry)]),
-      '  ',
-    ),
+    ...described(entries.map((entry) => [entry.name, entry.summary + namesBelow(entry)])),
     '',
     'More: sluice COMMAND --help. Exit codes: 0 success, 1 failure, 2 wrong usage.',
   ].join('\n')
@@ -36,10 +33,7 @@ export const groupHelp = (group: Group): string =>
     `Usage: sluice ${group.name} COMMAND [arguments] [flags]`,
     '',
     'Commands:',
-    ...columns(
-      group.commands.map((command) => [command.name, command.summary]),
-      '  ',
-    ),
+    ...described(group.commands.map((command) => [command.name, command.summary])),
   ].join('\n')
 
 /** `path` is the command as typed: `keys create`. */
@@ -51,15 +45,15 @@ export const commandHelp = (path: string, command: Command): string => {
     arg.required === false ? `[${name.toUpperCase()}]` : name.toUpperCase(),
   )
   return [
-    `sluice ${path}: ${command.summary}`,
+    ...wrapped(`sluice ${path}: ${command.summary}`, WIDTH),
     '',
     `Usage: ${['sluice', path, ...placeholders, ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')}`,
     ...section(
       'Arguments',
-      positional.map(([name, arg]) => [name.toUpperCase(), described(arg)]),
+      positional.map(([name, arg]) => [name.toUpperCase(), meaningOf(arg)]),
     ),
     ...section('Flags', [
-      ...flags.map(([name, arg]) => [flagWord(name, arg), described(arg)]),
+      ...flags.map(([name, arg]): Row => [flagWord(name, arg), meaningOf(arg)]),
       ['--help', 'Show this help'],
     ]),
     ...section(
@@ -70,11 +64,35 @@ export const commandHelp = (path: string, command: Command): string => {
   ].join('\n')
 }
 
-const section = (title: string, rows: string[][]): string[] =>
-  rows.length > 0 ? ['', `${title}:`, ...columns(rows, '  ')] : []
+/** A word, and what it means. */
+type Row = [word: string, meaning: string]
+
+const section = (title: string, rows: Row[]): string[] => (rows.length > 0 ? ['', `${title}:`, ...described(rows)] : [])
+
+/** A terminal breaks what is longer in the midst of a word, and goes on at its edge. */
+const WIDTH = 80
+const INDENT = '  '
+
+const described = (rows: Row[]): string[] => {
+  const room = WIDTH - INDENT.length - 2 - Math.max(...rows.map(([word]) => word.length))
+  const lines = rows.flatMap(([word, meaning]) =>
+    wrapped(meaning, room).map((line, at) => [at === 0 ? word : '', line]),
+  )
+  return columns(lines, INDENT)
+}
+
+const wrapped = (text: string, room: number): string[] => {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const before = lines.at(-1)
+    if (before === undefined || before.length + 1 + word.length > room) lines.push(word)
+    else lines[lines.length - 1] = `${before} ${word}`
+  }
+  return lines
+}
 
 const flagWord = (name: string, arg: ArgDef): string =>
   arg.type === 'boolean' ? `--${name}` : `--${name} ${arg.valueHint ?? 'VALUE'}`
 
-const described = (arg: ArgDef): string =>
+const meaningOf = (arg: ArgDef): string =>
   `${arg.description ?? ''}${arg.default === undefined ? '' : ` (default ${arg.default})`}`

@@ -47,6 +47,9 @@ describe('help', () => {
     const { code, out, err } = await type(...path, '--help')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatchSnapshot()
+    // Examples are to be copied as they stand.
+    const [told = ''] = out.split('\nExamples:')
+    expect(told.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect((await type('help', ...path)).out).toBe(out)
     expect((await type(...path, '-h')).out).toBe(out)
   })
