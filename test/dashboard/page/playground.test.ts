@@ -212,6 +212,23 @@ describePage('the playground', ({ visit, admin, signIn, joined, issue }) => {
     }),
   )
 
+  test.each([
+    ['chat-completions', '[[long:40]]', 'Cut: it came to the most output'],
+    ['responses', '[[long:40]]', 'Cut: it came to the most output'],
+    ['messages', '[[long:40]]', 'Cut: it came to the most output'],
+    ['chat-completions', '[[refusal]]', 'A content filter withheld the answer'],
+    ['messages', '[[refusal]]', 'The model refused to answer'],
+  ])('an answer on %s of %s says that it is not whole', (wire, prompt, words) =>
+    admin('/dashboard/playground', async (page) => {
+      await page.getByLabel('Wire').selectOption(wire)
+      await page.getByLabel('Model', { exact: true }).selectOption('vendorA-sonnet-5')
+      await page.getByLabel('Most output').fill('20')
+      await page.getByLabel('Prompt', { exact: true }).fill(prompt)
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText(words).waitFor()
+    }),
+  )
+
   test('the playground sends a request once, however often it is asked to, and stops without losing the focus', () =>
     admin('/dashboard/playground', async (page) => {
       let sent = 0

@@ -1,6 +1,6 @@
 // One request of the playground: its body on any wire, its answer read by the wire's own decoder, every frame kept.
 
-import type { ChatEvent } from '../../../ir/event.ts'
+import type { ChatEvent, FinishReason } from '../../../ir/event.ts'
 import type { Usage } from '../../../ir/usage.ts'
 import { type Frame, FrameReader } from '../../../lib/sse.ts'
 import { decodeEvents as chatEvents } from '../../../wire/chat-completions/decode-events.ts'
@@ -194,6 +194,8 @@ export type Play = {
   calls: Call[]
   images: string[]
   usage?: Usage
+  /** Why the model stopped. */
+  finish?: FinishReason
   error?: string
   frames: { at: number; frame: Frame }[]
   /** An answer that was no stream. */
@@ -297,7 +299,7 @@ const applied = (play: Play, event: ChatEvent): Play => {
     case 'usage':
       return { ...play, usage: { ...play.usage, ...event.usage } }
     case 'finish':
-      return { ...play, usage: { ...play.usage, ...event.usage }, state: 'done' }
+      return { ...play, usage: { ...play.usage, ...event.usage }, finish: event.reason, state: 'done' }
     case 'error':
       return { ...play, state: 'failed', error: event.error.message }
     default:

@@ -7,6 +7,8 @@ import { count, duration } from '../lib/format.ts'
 import { forgetOwnKey, ownKey } from '../lib/own-key.ts'
 import { bodyOf, EFFORTS, PLAY_WIRES, type Play, type Prompt, play, type Turn } from '../lib/play.ts'
 import { useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
+import { Trouble } from '../ui/account-trouble.tsx'
 import { Area, Check, Form, readCount, Select, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Failure, Notice, PageHead, Segments, Snippet } from '../ui/parts.tsx'
 
@@ -59,6 +61,7 @@ export const Playground = () => {
   return (
     <>
       <PageHead title="Playground" lead="A real request: its tokens are billed, and count towards your limits." />
+      {isAdmin.value && <Trouble />}
       <div class="play">
         <Card>
           <Form onSubmit={send}>
@@ -284,12 +287,29 @@ const Status = ({ of }: { of: Play | undefined }) =>
     </span>
   )
 
+/** Ends that an answer's text does not show. */
+const ENDS: Partial<Record<NonNullable<Play['finish']>, string>> = {
+  length: 'Cut: it came to the most output that was asked for.',
+  'context-length': 'Cut: the context of the model is full.',
+  refusal: 'The model refused to answer.',
+  'content-filter': 'A content filter withheld the answer, or the rest of it.',
+  pause: 'Not at its end: tools at the vendor need another turn.',
+}
+
+/** Undefined of an answer that is whole, or under way. */
+const endOf = ({ state, finish, text, calls, images }: Play): string | undefined => {
+  if (state !== 'done') return undefined
+  const isEmpty = text === '' && calls.length === 0 && images.length === 0
+  return (finish && ENDS[finish]) ?? (isEmpty ? 'The answer is empty.' : undefined)
+}
+
 /** Of a key that is not known: no page tells of its requests. */
 const NO_KEY = 401
 
 const Said = ({ of }: { of: Play }) => (
   <div class="stack">
     {of.error && <Notice tone="bad">{of.error}</Notice>}
+    {endOf(of) && <Notice tone="warn">{endOf(of)}</Notice>}
     {of.reasoning && <p class="thought">{of.reasoning}</p>}
     {(of.text || of.state === 'running') && (
       <p
