@@ -27,7 +27,7 @@ export const membersList = command({
       const rows = members.map(({ name, role, status, team, budget, keys, created_at, invitation_expires_at }) => [
         name,
         role,
-        invitation_expires_at === null ? status : `${status} until ${invitation_expires_at}`,
+        statusText(status, invitation_expires_at),
         team ?? '',
         budget === null ? '' : `${budgetShort(budget)}`,
         `${keys}`,
@@ -38,6 +38,12 @@ export const membersList = command({
     return EXIT.ok
   },
 })
+
+/** Of who is in already, the end is that of a link for a new password. */
+const statusText = (status: string, linkUntil: string | null): string => {
+  if (linkUntil === null) return status
+  return status === 'invited' ? `invited until ${linkUntil}` : `${status}, link until ${linkUntil}`
+}
 
 const NAME = { type: 'positional', required: true, description: 'Their name, as they sign in with it' } as const
 

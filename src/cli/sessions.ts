@@ -1,5 +1,6 @@
 // `sessions`: who is signed in to the dashboard, from where, and how that is ended.
 
+import { deviceOf } from '../lib/device.ts'
 import { BACKEND_FLAGS } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
@@ -22,7 +23,7 @@ export const sessionsList = command({
     else if (sessions.length === 0) io.out('Nobody is signed in.')
     else {
       const rows = sessions.map(({ id, member, address, agent, seen_at, expires_at }) => [
-        ...[id, member.name, address ?? '', seen_at, expires_at, (agent ?? '').slice(0, 60)],
+        ...[id, member.name, address ?? '', seen_at, expires_at, deviceOf(agent)],
       ])
       io.out(columns([['ID', 'MEMBER', 'FROM', 'LAST USED', 'UNTIL', 'BROWSER'], ...rows]).join('\n'))
     }

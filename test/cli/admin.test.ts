@@ -32,6 +32,9 @@ describe('admin reset-link', () => {
     expect(name).toBe('Ada')
     expect(url).toStartWith(`http://127.0.0.1:8080/dashboard/invite#`)
     expect(Date.parse(expires_at) - terminal.clock.now).toBe(3_600_000)
+    expect((await terminal.type('members', 'list', '--data', desk.config.dataDir)).out).toMatch(
+      /Ada +admin +active, link until /,
+    )
     // The old password works until the link is used.
     const signIn = (password: string) => desk.request('session.sign-in', desk.nobody, { name: 'Ada', password })
     expect((await signIn(PASSWORD)).status).toBe(200)

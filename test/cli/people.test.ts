@@ -99,7 +99,7 @@ test('sessions are listed, and ended one by one or all of a member', async () =>
   const [only, ...none] = await list()
   expect(none).toEqual([])
   expect(only).toMatchObject({ member: { name: 'Sok' } })
-  expect((await type('list')).out).toMatch(/^ID +MEMBER +FROM +LAST USED/)
+  expect((await type('list')).out).toMatch(/^ID +MEMBER +FROM +LAST USED.*\n(?:.*\n)*.* Sok .* Unknown browser$/)
   expect(await type('end', only?.id ?? '')).toEqual({ code: 0, out: 'The session has ended.', err: '' })
   expect(await list()).toEqual([])
   const [told] = await desk.server.gateway.store.audit({ limit: 1 })

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
-import { deviceOf } from '../../../src/dashboard/page/lib/device.ts'
+import { deviceOf } from '../../../src/lib/device.ts'
 import { ADMIN, describePage, faults, heading } from './browsing.ts'
 
 const PHONE =

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import type { OwnSession } from '../../../admin-api/schema.ts'
+import { deviceOf } from '../../../lib/device.ts'
 import { call } from '../lib/api.ts'
-import { deviceOf } from '../lib/device.ts'
 import { dateTime } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { signOut } from '../lib/session.ts'
