@@ -80,7 +80,8 @@ const clientOf = (name: string | undefined): Client => {
   if (name === undefined) throw usageError(`Name the client: ${names.join(', ')}.`)
   const found = CLIENTS.find((client) => client.name === name)
   if (found !== undefined) return found
-  const near = nearest(name, names)
+  // A client goes by one of its words, too: vibe, qwen.
+  const near = nearest(name, names) ?? names.find((each) => nearest(name, each.split('-')) !== undefined)
   throw usageError(
     near === undefined
       ? `There is no client "${name}" here, but perhaps a guide at /docs of the gateway; allowed: ${names.join(', ')}`

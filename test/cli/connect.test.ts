@@ -242,6 +242,8 @@ test('where the gateway does not answer nothing is written', async () => {
 
 test.each([
   [['codx'], /did you mean "codex"\?/],
+  [['cluade'], /did you mean "claude-code"\?/],
+  [['vibe'], /did you mean "mistral-vibe"\?/],
   [[], /^Name the client: claude-code, codex/],
   [['codex', '--server', 'http://u:p@host'], /--server must be the address/],
   [['codex', '--key', 'a b'], /characters that no key has/],
