@@ -262,7 +262,10 @@ describe('alerts', () => {
     expect(await remote('alerts', 'test')).toMatchObject({ code: 0, out: 'pager: it took the test' })
     hook.behave(404)
     expect(await remote('alerts', 'test', 'pager')).toMatchObject({ code: 1, out: 'pager: it answers 404' })
-    expect(await remote('alerts', 'test', 'other')).toMatchObject({ code: 2, err: 'There is no such receiver: pager.' })
+    expect(await remote('alerts', 'test', 'other')).toMatchObject({
+      code: 2,
+      err: 'There is no receiver of that name; allowed: pager.',
+    })
     await hook.stop()
     desk.server.gateway.config.alerts.receivers = []
   })

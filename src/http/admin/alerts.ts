@@ -16,7 +16,10 @@ export const alerts: Part<'alerts.list' | 'alerts.test'> = {
     if (receivers.length === 0)
       throw invalidRequest('The configuration names nobody to tell: write alerts.webhooks or alerts.email in it.')
     if (receiver !== undefined && receivers.every(({ name }) => name !== receiver))
-      throw invalidRequest(`There is no such receiver: ${receivers.map(({ name }) => name).join(', ')}.`, 'receiver')
+      throw invalidRequest(
+        `There is no receiver of that name; allowed: ${receivers.map(({ name }) => name).join(', ')}.`,
+        'receiver',
+      )
     return { items: await gateway.alerts.test(receiver, actorOf(caller)) }
   },
 }

@@ -59,7 +59,7 @@ describe('alerts', () => {
     expect(none).toMatchObject({ status: 400, message: expect.stringContaining('names nobody') })
     configure()
     const unknown = await refusal(await desk.request('alerts.test', desk.admin, { receiver: 'other' }))
-    expect(unknown).toMatchObject({ status: 400, message: 'There is no such receiver: team, pager.' })
+    expect(unknown).toMatchObject({ status: 400, message: 'There is no receiver of that name; allowed: team, pager.' })
   })
 
   test('tell how sending goes', async () => {
