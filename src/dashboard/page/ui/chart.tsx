@@ -100,7 +100,8 @@ export const Chart = ({
           ...axis,
           grid: { show: false },
           size: 24,
-          space: 58,
+          // As wide as the longest time of day, and a gap.
+          space: step === 'hour' ? 76 : 58,
           // A day is marked once.
           ...(step === 'day' ? { incrs: DAY_STEPS } : {}),
           // The end of the last step is no step.
