@@ -48,7 +48,7 @@ export const ATTEMPT_FAILURES: readonly AttemptMeaning[] = [
   {
     seen: '`provider_status` 401',
     why: "The account's credential is wrong, or was withdrawn.",
-    todo: 'Set the right credential of the account and reload.',
+    todo: 'Set the right credential of the account; the Accounts page says where it comes from.',
     is: among(401),
   },
   {

@@ -139,6 +139,9 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.getByRole('link', { name: 'What failed' }).click()
       await page.locator('tbody tr').first().waitFor()
       expect(await page.locator('tbody tr', { hasText: 'meets an outage' }).count()).toBe(5)
+      await page.locator('tbody tr', { hasText: 'meets an outage' }).first().getByRole('link').first().click()
+      await page.getByRole('alert').getByRole('link', { name: 'See the accounts' }).click()
+      await heading(page, 'Accounts').waitFor()
     }))
 
   test.each([

@@ -7,6 +7,7 @@ import { count, duration, exact, khr, usdFine } from '../lib/format.ts'
 import { returns, useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
 import { Bill } from '../ui/bill.tsx'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
 import { Badge, Card, Clip, Loaded, Notice, PageHead, Snippet, Stat } from '../ui/parts.tsx'
@@ -54,6 +55,12 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
           <p>
             {exchange.attempts > 0 ? 'Most often: ' : ''}
             {failure.why} {failure.todo}
+            {isAdmin.value && exchange.outcome === 'failed' && (
+              <>
+                {' '}
+                <a href="/dashboard/accounts">See the accounts</a>
+              </>
+            )}
           </p>
         </Notice>
       )}
