@@ -27,7 +27,7 @@ export const failureOf = (row: ExchangeRow, attempts: readonly S.Attempt[], isMe
     ? { happened, why: plain(why), todo: plain(todo) }
     : {
         happened,
-        why: 'The failure is not the client’s.',
+        why: 'The provider failed, not the client.',
         todo: `Ask again; if it lasts, tell those who run the gateway the id ${row.id}.`,
       }
 }

@@ -6,7 +6,7 @@ import { failureOf } from '../../../src/http/admin/failures.ts'
 import { ATTEMPT_FAILURES } from '../../../src/observe/failures.ts'
 import type { ExchangeRow } from '../../../src/store/usage.ts'
 
-const NOT_THEIRS = 'The failure is not the client’s.'
+const NOT_THEIRS = 'The provider failed, not the client.'
 
 const rowOf = (more: Partial<ExchangeRow>): ExchangeRow =>
   ({ id: 'req_1', outcome: 'failed', status: 502, errorCode: 'upstream_error', refusal: null, ...more }) as ExchangeRow
