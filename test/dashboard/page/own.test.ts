@@ -107,6 +107,7 @@ describePage('one’s own affairs', ({ gateway, visit, signIn, joined, asAdmin }
       const dialog = page.getByRole('dialog', { name: 'Set up a second factor' })
       await dialog.getByRole('img').waitFor()
       expect(await faults(page)).toEqual([])
+      await page.locator('input[autocomplete="one-time-code"]:focus').waitFor()
       const secret = (await dialog.locator('.secret code').textContent()) ?? ''
       await dialog.getByRole('textbox', { name: 'Code' }).fill('12345')
       await dialog.getByRole('button', { name: 'Turn on' }).click()

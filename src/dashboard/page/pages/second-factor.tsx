@@ -129,7 +129,7 @@ const SetUp = ({ onDone, onCancel }: { onDone: (codes: string[]) => void; onCanc
           <p>Scan this with an authenticator, or type the secret into it. Then enter the code that it shows.</p>
           <QrCode text={uri} label="The secret, to be scanned" />
           <Secret text={secret} label="Secret" />
-          <Code value={code} onChange={setCode} hint="Six digits, new every half minute." />
+          <Code value={code} onChange={setCode} hint="Six digits, new every half minute." autoFocus />
           {onCancel === undefined ? (
             <Button kind="primary" type="submit" busy={enabling.busy}>
               Turn on
