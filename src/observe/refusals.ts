@@ -4,7 +4,13 @@
 import { type Calendar, UTC } from '../lib/calendar.ts'
 import { createInOrder } from '../lib/in-order.ts'
 import type { Later } from '../store/patience.ts'
-import { KEPT_OF_KEY, type Refusal, type RefusalStore, type RefusedCount } from '../store/refusals.ts'
+import {
+  KEPT_OF_KEY,
+  type Refusal,
+  type RefusalGroup,
+  type RefusalStore,
+  type RefusedCount,
+} from '../store/refusals.ts'
 import { isStoreError } from '../store/store.ts'
 
 export type Refusals = {
@@ -51,8 +57,8 @@ export const createRefusals = ({
   const ofKey = new Map<string, number[]>()
   let counts = new Map<string, RefusedCount>()
   const inOrder = createInOrder()
-  /** Being written. */
-  let under = 0
+  /** Being written, or of unknown end: said again as it was before any other, so that it is written once. */
+  let said: RefusalGroup | undefined
   let numbered = 0
   let lost = 0
   let due = false
@@ -79,60 +85,39 @@ export const createRefusals = ({
     return most
   }
 
-  const take = (group: readonly [number, Refusal][]): void => {
-    under += group.length
+  /** The first that wait, with all that is counted by then. */
+  const take = (most: number): RefusalGroup => {
+    const group = first(waiting, most)
     for (const [number, { keyId }] of group) {
       waiting.delete(number)
       const numbers = ofKey.get(keyId)
       numbers?.shift()
       if (numbers?.length === 0) ofKey.delete(keyId)
     }
-  }
-  /** What could not be written waits again, before what has come meanwhile. */
-  const putBack = (group: readonly [number, Refusal][], counted: readonly RefusedCount[]): void => {
-    const since = [...waiting]
-    waiting.clear()
-    for (const [number, refusal] of [...group, ...since]) waiting.set(number, refusal)
-    for (const [number, { keyId }] of group.toReversed()) ofKey.set(keyId, [number, ...(ofKey.get(keyId) ?? [])])
-    for (const { keyId, hour, code, count } of counted) addCount(keyId, hour, code, count)
-  }
-
-  /** Beside a group that is refused. */
-  const writeCounts = async (counted: readonly RefusedCount[]): Promise<void> => {
-    try {
-      await store.write([], counted)
-    } catch (cause) {
-      if (!isStoreError(cause)) return
-      putBack([], counted)
-      throw cause
-    }
-  }
-
-  /** Writes the first that wait. A group that the database itself refuses is not tried again, and counts all the same. */
-  const writeGroup = async (most: number): Promise<void> => {
-    const group = first(waiting, most)
     const counted = [...counts.values()]
-    if (group.length + counted.length === 0) return
-    take(group)
     counts = new Map()
+    return { refusals: group.map(([, refusal]) => refusal), counts: counted }
+  }
+  const saidCount = (): number => said?.refusals.length ?? 0
+  const isDone = (): boolean => said === undefined && waiting.size + counts.size === 0
+
+  /** A group that the database itself refuses is not tried again, and counts all the same. */
+  const writeGroup = async (most: number): Promise<void> => {
+    if (isDone()) return
+    const group = said ?? take(most)
+    said = group
     try {
-      await store.write(
-        group.map(([, refusal]) => refusal),
-        counted,
-      )
+      await store.write(group)
+      said = undefined
     } catch (cause) {
-      if (isStoreError(cause)) {
-        putBack(group, counted)
-        throw cause
-      }
-      lost += group.length
-      if (group.length > 0) await writeCounts(counted)
-    } finally {
-      under -= group.length
+      if (isStoreError(cause)) throw cause
+      lost += group.refusals.length
+      said = group.refusals.length === 0 ? undefined : { refusals: [], counts: group.counts }
+      if (said !== undefined) await writeGroup(most)
     }
     if (lost > 0) onLost(lost)
     lost = 0
-    onWritten(group.map(([, refusal]) => refusal))
+    onWritten(group.refusals)
   }
 
   const schedule = (): void => {
@@ -147,7 +132,7 @@ export const createRefusals = ({
       // The disk or another process: what waits is tried again, within the bound.
     }
     due = false
-    if (waiting.size + counts.size > 0) schedule()
+    if (!isDone()) schedule()
   }
 
   return {
@@ -158,7 +143,7 @@ export const createRefusals = ({
       const numbers = ofKey.get(keyId) ?? []
       // Past so many, its oldest would not be kept in the store either.
       if (numbers.length >= KEPT_OF_KEY) forget(keyId)
-      else if (waiting.size + under >= MOST_WAITING) {
+      else if (waiting.size + saidCount() >= MOST_WAITING) {
         forget(keyToYield(keyId))
         lost++
       }
@@ -183,9 +168,9 @@ export const createRefusals = ({
       }
     },
     async flush() {
-      while (waiting.size + under + counts.size > 0) await inOrder(() => writeGroup(MOST_WAITING))
+      while (!isDone()) await inOrder(() => writeGroup(MOST_WAITING))
     },
-    waiting: () => waiting.size + under,
+    waiting: () => waiting.size + saidCount(),
   }
 }
 

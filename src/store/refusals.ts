@@ -48,10 +48,13 @@ export const ALL_KEYS = ''
 /** So many are kept of each key, the latest. */
 export const KEPT_OF_KEY = 1_000
 
+/** What is written at once. */
+export type RefusalGroup = { readonly refusals: readonly Refusal[]; readonly counts: readonly RefusedCount[] }
+
 export type RefusalStore = {
   /**
    * One transaction, of the process that has claimed the journal. Throws with nothing written: a StoreError where the disk or
-   * another process (`isBusy`) prevents it.
+   * another process (`isBusy`) prevents it. Where nothing is heard of its end, the same group is said again, and written once.
    */
-  write(refusals: readonly Refusal[], counts: readonly RefusedCount[]): Promise<void>
+  write(group: RefusalGroup): Promise<void>
 }

@@ -4,13 +4,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { calendarOf, UTC } from '../../src/lib/calendar.ts'
 import { createRefusals } from '../../src/observe/refusals.ts'
-import { KEPT_OF_KEY, type Refusal, type RefusedCount } from '../../src/store/refusals.ts'
+import { KEPT_OF_KEY, type Refusal, type RefusalGroup, type RefusedCount } from '../../src/store/refusals.ts'
 import { storeError } from '../../src/store/store.ts'
 import { HOUR, NOW, refusalOf } from '../store/support.ts'
 
 const bench = () => {
   const written: Refusal[] = []
   const groups: number[] = []
+  const said: RefusalGroup[] = []
   const counts = new Map<string, number>()
   let due: (() => void)[] = []
   let failureOf: (group: readonly Refusal[]) => Error | undefined = () => undefined
@@ -18,12 +19,13 @@ const bench = () => {
   let busy = false
   const refusals = createRefusals({
     store: {
-      async write(group, counted: readonly RefusedCount[]) {
-        const failure = failureOf(group)
+      async write(group) {
+        said.push(group)
+        const failure = failureOf(group.refusals)
         if (failure !== undefined) throw failure
-        groups.push(group.length)
-        written.push(...group)
-        for (const { keyId, code, count } of counted)
+        groups.push(group.refusals.length)
+        written.push(...group.refusals)
+        for (const { keyId, code, count } of group.counts)
           counts.set(`${keyId} ${code}`, (counts.get(`${keyId} ${code}`) ?? 0) + count)
       },
     },
@@ -34,7 +36,7 @@ const bench = () => {
     later: (run) => due.push(run),
   })
   return {
-    ...{ refusals, written, groups, counts },
+    ...{ refusals, written, groups, said, counts },
     lost: () => lost,
     fail: (by: Error | typeof failureOf | undefined) => {
       failureOf = typeof by === 'function' ? by : () => by
@@ -133,6 +135,22 @@ describe('a store that cannot be written', () => {
     expect(written).toHaveLength(70)
     expect(counts.get('key_a rate_limit_exceeded')).toBe(70)
   })
+  test('is told the same group again, and what has come meanwhile after it', async () => {
+    const { refusals, written, said, counts, fail, tick } = bench()
+    fail(storeError('The connection to the database was lost.'))
+    for (const id of ['one', 'two']) refusals.add(refusalOf({ id }))
+    await tick()
+    refusals.add(refusalOf({ id: 'meanwhile' }))
+    await tick()
+    fail(undefined)
+    await refusals.flush()
+    const [first, again, whole, rest] = said
+    expect([again, whole]).toEqual([first, first])
+    expect(again === first && whole === first).toBe(true)
+    expect(rest?.counts.map(({ count }) => count)).toEqual([1])
+    expect(ids(written)).toEqual(['one', 'two', 'meanwhile'])
+    expect(counts.get('key_a rate_limit_exceeded')).toBe(3)
+  })
   test('is left to settlements that wait for it', async () => {
     const { refusals, written, hold, tick, due } = bench()
     hold(true)
@@ -172,7 +190,7 @@ describe('a store that cannot be written', () => {
 test('hours are counted apart', async () => {
   const counted: RefusedCount[] = []
   const refusals = createRefusals({
-    store: { write: async (_, counts) => void counted.push(...counts) },
+    store: { write: async ({ counts }) => void counted.push(...counts) },
     later: () => undefined,
   })
   for (const at of [NOW + 1, NOW + HOUR - 1, NOW + HOUR]) refusals.add(refusalOf({ at }))
@@ -186,7 +204,7 @@ test('hours are counted apart', async () => {
 test('hours go by the clocks there: an hour of Kathmandu begins at a quarter past one of UTC', async () => {
   const hours: number[] = []
   const refusals = createRefusals({
-    store: { write: async (_group, counted) => void hours.push(...counted.map(({ hour }) => hour)) },
+    store: { write: async ({ counts }) => void hours.push(...counts.map(({ hour }) => hour)) },
     calendar: calendarOf('Asia/Kathmandu') ?? UTC,
     later: () => undefined,
   })

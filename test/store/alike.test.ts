@@ -260,10 +260,10 @@ const kept: fc.Arbitrary<Step>[] = [
     (world, [id, of, at, model, count]) => {
       const keyId = idOf(world, 'key', of)
       const hour = at - (at % HOUR)
-      return world.store.refusals.write(
-        [refusalOf({ id, keyId, at, model })],
-        [{ keyId, hour, code: model ?? 'none', count }],
-      )
+      return world.store.refusals.write({
+        refusals: [refusalOf({ id, keyId, at, model })],
+        counts: [{ keyId, hour, code: model ?? 'none', count }],
+      })
     },
   ),
   step(

@@ -30,7 +30,7 @@ const fill = async (place: Place, made: readonly Made[]) => {
     const owner = keys[key]
     if (owner === undefined) throw new Error('no such key')
     if (outcome === 'kept out')
-      return store.refusals.write([refusalOf({ id, keyId: owner.id, at: time.now, model })], [])
+      return store.refusals.write({ refusals: [refusalOf({ id, keyId: owner.id, at: time.now, model })], counts: [] })
     const reservation = await books.reserve({ ...ask, exchangeId: id, key: owner, model })
     if (outcome === 'open') return
     books.settle(reservation, { outcome, usage: { input: 1 }, estimated: false, status: 200, attempts: 1, totalMs: 1 })

@@ -177,7 +177,7 @@ describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
       const store = await (await newPlace('once')).open(() => NOW)
       const at = (days: number) => NOW - days * DAY
       const counts = [4, 6, 3, 5].map((days) => ({ keyId: 'key_a', hour: at(days), code: `c${days}`, count: days }))
-      await store.refusals.write([], counts)
+      await store.refusals.write({ refusals: [], counts })
       const left = async () => {
         const found = await store.insight.refused({ since: 0, until: NOW, keyIds: ['key_a'] })
         return found.map(({ count }) => count)

@@ -22,8 +22,9 @@ const count = (keyId: string, code: string, times: number, hour = NOW): RefusedC
 test('the latest thousand of each key are kept, whatever others are refused', async () => {
   const store = served()
   const many = Array.from({ length: KEPT_OF_KEY + 250 }, (_, i) => refusalOf({ id: `many${i}`, at: NOW + i }))
-  await store.refusals.write([refusalOf({ id: 'one', keyId: 'key_b' })], [])
-  for (let at = 0; at < many.length; at += 125) await store.refusals.write(many.slice(at, at + 125), [])
+  await store.refusals.write({ refusals: [refusalOf({ id: 'one', keyId: 'key_b' })], counts: [] })
+  for (let at = 0; at < many.length; at += 125)
+    await store.refusals.write({ refusals: many.slice(at, at + 125), counts: [] })
   const pages = async (keyId: string): Promise<string[]> => {
     const ids: string[] = []
     for (let before: number | undefined; ; ) {
@@ -63,7 +64,7 @@ test('the counts of keys and of all are the sums of what was written, by code an
       async (made, ago, keyIds) => {
         const store = served()
         for (const { keyId, code, count: times, ago: hours } of made)
-          await store.refusals.write([], [count(keyId, code, times, NOW - hours * HOUR)])
+          await store.refusals.write({ refusals: [], counts: [count(keyId, code, times, NOW - hours * HOUR)] })
         const told = await store.insight.refused({ since: NOW - ago * HOUR, until: NOW + HOUR, keyIds })
         const wanted = (code: string) =>
           made
@@ -80,7 +81,7 @@ test('the counts of keys and of all are the sums of what was written, by code an
 test('a restart goes on in the series of rows, so that what comes later stands above', async () => {
   const path = newPath()
   const before = served(path)
-  await before.refusals.write([refusalOf({ id: 'early' })], [])
+  await before.refusals.write({ refusals: [refusalOf({ id: 'early' })], counts: [] })
   await before.close()
   const store = open(path)
   const { key } = await store.keys.issue(newKey(), ACTOR)
@@ -95,10 +96,10 @@ test('a restart goes on in the series of rows, so that what comes later stands a
 test('they go with the exchanges of their time; the counts of all keys together stay', async () => {
   const store = served()
   const old = NOW - 10 * DAY
-  await store.refusals.write(
-    [refusalOf({ id: 'old', at: old }), refusalOf({ id: 'new' })],
-    [count('key_a', 'x', 3, old), count('key_a', 'x', 4)],
-  )
+  await store.refusals.write({
+    refusals: [refusalOf({ id: 'old', at: old }), refusalOf({ id: 'new' })],
+    counts: [count('key_a', 'x', 3, old), count('key_a', 'x', 4)],
+  })
   while ((await store.prune(NOW - DAY, 20)) === 20);
   expect((await store.insight.exchangePage({ limit: 5 })).rows.map(({ id }) => id)).toEqual(['new'])
   const all = { since: 0, until: NOW + DAY }

@@ -222,9 +222,9 @@ const storeOf = (
       },
     },
     refusals: patient<RefusalStore>({
-      write(rows, counts) {
+      write(group) {
         requireSameFile()
-        refusals.write(rows, counts)
+        refusals.write(group)
       },
     }),
     background: patient<BackgroundStore>(background),

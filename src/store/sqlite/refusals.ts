@@ -25,7 +25,7 @@ export const createRefusals = (
   const add = db.query(ADD)
   const bound = db.query(BOUND)
   const addCount = db.query(COUNT)
-  const writeAll: AtOnce<RefusalStore>['write'] = (refusals, counts) => {
+  const writeAll: AtOnce<RefusalStore>['write'] = ({ refusals, counts }) => {
     for (const each of refusals) {
       const { id, keyId, at, wire, path, model, status, code, failed, told, address, tag } = each
       const known = [model ?? null, status, code, failed, told, address ?? null, tag ?? null]
@@ -42,13 +42,13 @@ export const createRefusals = (
   }
   const transaction = db.transaction(writeAll)
   return {
-    write(refusals, counts) {
+    write(group) {
       try {
-        transaction.immediate(refusals, counts)
+        transaction.immediate(group)
       } catch (cause) {
         throw toStoreError(path, cause)
       }
-      wrote(refusals.length + counts.length)
+      wrote(group.refusals.length + group.counts.length)
     },
   }
 }

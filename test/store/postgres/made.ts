@@ -48,10 +48,10 @@ export const record = async (path: string, zone: string, made: readonly Made[]):
     const id = `x${i}`
     if (outcome === 'kept out') {
       const hour = time.now - (time.now % HOUR)
-      await store.refusals.write(
-        [refusalOf({ id, keyId: key.id, at: time.now, model, tag })],
-        [{ keyId: key.id, hour, code: tag ?? 'none', count: 1 + output }],
-      )
+      await store.refusals.write({
+        refusals: [refusalOf({ id, keyId: key.id, at: time.now, model, tag })],
+        counts: [{ keyId: key.id, hour, code: tag ?? 'none', count: 1 + output }],
+      })
       continue
     }
     const reserving = ledger.reserve({ ...ask(key, { model, tag }), exchangeId: id })

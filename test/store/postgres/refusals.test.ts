@@ -1,8 +1,12 @@
 // Refusals of several nodes: the latest of each key, all of them counted, and no node in another's way.
 
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { Client } from '../../../src/store/postgres/client.ts'
+import { createRefusals } from '../../../src/store/postgres/refusals.ts'
+import { failure } from '../../../src/store/postgres/trouble.ts'
 import { KEPT_OF_KEY, type RefusedCount } from '../../../src/store/refusals.ts'
 import { postgresMissing } from '../../support/postgres.ts'
+import { gate } from '../../support/provider/scripted.ts'
 import { HOUR, NOW, refusalOf } from '../support.ts'
 import { dropAll, newDatabase, nodeOn } from './support.ts'
 
@@ -23,7 +27,7 @@ describe.skipIf(postgresMissing !== undefined)('refusals of several nodes', () =
         },
       }))
     const turns = Array.from({ length: 24 }, (_, turn) => turn)
-    await Promise.all(turns.map((turn) => nodes[turn % 3]?.refusals.write([], counts(turn))))
+    await Promise.all(turns.map((turn) => nodes[turn % 3]?.refusals.write({ refusals: [], counts: counts(turn) })))
     const expected = new Map<string, number>()
     for (const { keyId, hour, code, count } of turns.flatMap(counts))
       for (const of of [keyId, '']) {
@@ -46,9 +50,10 @@ describe.skipIf(postgresMissing !== undefined)('refusals of several nodes', () =
       tag: "it's",
       address: '::1',
     })
-    await node.refusals.write([odd], [])
+    await node.refusals.write({ refusals: [odd], counts: [] })
     const many = Array.from({ length: KEPT_OF_KEY + 60 }, (_, i) => refusalOf({ id: `many${i}` }))
-    for (let at = 0; at < many.length; at += 530) await node.refusals.write(many.slice(at, at + 530), [])
+    for (let at = 0; at < many.length; at += 530)
+      await node.refusals.write({ refusals: many.slice(at, at + 530), counts: [] })
     const [kept] = await node.client.query(
       `SELECT path, model, tag, address, told FROM refusals WHERE key_id = 'key_b'`,
     )
@@ -56,4 +61,53 @@ describe.skipIf(postgresMissing !== undefined)('refusals of several nodes', () =
     const left = await node.client.query<{ id: string }>(`SELECT id FROM refusals WHERE key_id = 'key_a' ORDER BY row`)
     expect(left.map(({ id }) => id)).toEqual(many.slice(60).map(({ id }) => id))
   })
+
+  /** What becomes of a transaction of whose end nothing is heard. */
+  const LOST: Record<string, (client: Client, commits: Promise<void>) => Client['begin']> = {
+    'is not carried out': (client) => (run) =>
+      client.begin(async (tx) => {
+        await run(tx)
+        throw lost()
+      }),
+    'is carried out': (client) => async (run) => {
+      await client.begin(run)
+      throw lost()
+    },
+    'is carried out later': (client, commits) => (run) =>
+      new Promise((_, reject) => {
+        const holding = client.begin(async (tx) => {
+          await run(tx)
+          reject(lost())
+          await commits
+        })
+        holding.catch(reject)
+      }),
+  }
+
+  test.each(Object.entries(LOST))('are written once where nothing is heard of the end of what %s', async (_, way) => {
+    const { client } = await nodeOn(await newDatabase())
+    const commits = gate()
+    let begin = way(client, commits.opened)
+    const store = createRefusals({ begin: (...asked) => begin(...asked) }, () => undefined)
+    const group = (...ids: string[]) => ({
+      refusals: ids.map((id) => refusalOf({ id })),
+      counts: [{ keyId: 'key_a', hour: NOW, code: 'c', count: ids.length }],
+    })
+    const said = group('one', 'two')
+    await expect(store.write(said)).rejects.toThrow('nothing was heard')
+    begin = client.begin
+    const again = store.write(said)
+    commits.open()
+    await again
+    await store.write(group('three'))
+    expect(await client.query('SELECT id FROM refusals ORDER BY row')).toEqual(
+      ['one', 'two', 'three'].map((id) => ({ id })),
+    )
+    expect(await client.query('SELECT key_id AS "keyId", count FROM refused_hours ORDER BY 1')).toEqual([
+      { keyId: '', count: 3 },
+      { keyId: 'key_a', count: 3 },
+    ])
+  })
 })
+
+const lost = (): Error => failure('unknown', 'nothing was heard')
