@@ -11,7 +11,7 @@ import type { Client, Queries } from './client.ts'
 const AT_ONCE = 5_000
 
 /** Held while sums are written or removed: two that add to the same rows in their own orders would wait for each other. */
-const LOCK = 7_588_219_045
+export const LOCK = 7_588_219_045
 
 /** Runs what writes or removes sums, alone among all nodes; what is done a second time does no more. */
 export const alone = <T>(db: Pick<Client, 'begin'>, run: (tx: Queries) => Promise<T>): Promise<T> =>

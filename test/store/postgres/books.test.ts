@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import type { ReserveAsk } from '../../../src/ledger/ledger.ts'
+import type { Queries } from '../../../src/store/postgres/client.ts'
+import { LOCK as SUMS_LOCK } from '../../../src/store/postgres/sums.ts'
 import {
   addBudget,
   addKey,
@@ -407,6 +409,31 @@ describe.skipIf(postgresMissing !== undefined)('the shared ledger in PostgreSQL'
       expect(await keyRow(ledger, id)).toMatchObject({ tokens_used: 202, tokens_held: 0 })
       expect(await ledger.admin.query('SELECT used_tokens, held_tokens FROM budgets')).toEqual([
         { used_tokens: 202, held_tokens: 0 },
+      ])
+      expect(await invariantsBroken(ledger.admin)).toEqual([])
+    })
+
+    test('and holds nobody up while it cannot be heard yet, as sums are being written', async () => {
+      const ledger = await newLedger()
+      const id = await addKey(ledger.admin)
+      const [a, b] = [await ledger.node(STILL), await ledger.node(STILL)]
+      const one = await reserve(a, id, { inputEstimate: 100 })
+      await endLease(ledger, a)
+      expect(await b.books.sweep()).toBe(1)
+      const sums = async (tx: Queries) => {
+        await tx.query('SELECT pg_advisory_xact_lock($1)', [SUMS_LOCK])
+        // It is undone in place of waiting, with all that it has locked.
+        await expect(ledger.admin.query("SELECT sluice_correct('{}', '[]')")).rejects.toThrow('busy')
+        const written = a.ledger.settle(one, settlement({ usage: { input: 80, output: 20 } })).written
+        // On the same key.
+        await reserve(b, id)
+        await reserve(a, id)
+        return { written }
+      }
+      const said = await ledger.admin.begin(sums, { stuckMs: 0 })
+      await said.written
+      expect(await ledger.admin.query('SELECT input, output, alone FROM exchanges')).toEqual([
+        { input: 80, output: 20, alone: false },
       ])
       expect(await invariantsBroken(ledger.admin)).toEqual([])
     })

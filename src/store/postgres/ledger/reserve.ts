@@ -126,7 +126,8 @@ export const createReserving = (terms: Terms, parts: { holding: Holding; lease: 
         // It is written by itself: whatever was in the way is not its fault.
         along?.tell(false)
         const trouble = troubleOf(cause)
-        if (trouble === 'refused' && along !== undefined) continue
+        if (along !== undefined && (trouble === 'refused' || (trouble === 'again' && performance.now() < until)))
+          continue
         if (trouble === 'refused') return apart(wishes, until, cause)
         if (trouble === 'unknown')
           for (const wish of wishes) {
