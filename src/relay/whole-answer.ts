@@ -2,7 +2,9 @@
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import { withExact } from '../lib/json-exact.ts'
+import type { Edit } from '../lib/json-splice.ts'
 import { free } from '../lib/memory.ts'
+import { putListsAside } from '../lib/number-lists.ts'
 import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Undo } from '../wire/codec.ts'
@@ -58,7 +60,20 @@ function* vastAnswer(received: Received, reading: Reading): Steps<JsonAnswer> {
   yield
   const text = textOf(received)
   free(received.bytes)
-  return yield* wholeAnswer(text, reading)
+  const listed = isRead || received.read?.faulty !== false ? undefined : yield* listedAnswer(text, reading)
+  return listed ?? (yield* wholeAnswer(text, reading))
+}
+
+/** One that is mostly lists of numbers, which are not built. Undefined where all of it must be read. */
+function* listedAnswer(text: string, reading: Reading): Steps<JsonAnswer | undefined> {
+  const { codec, request } = reading
+  if (codec.listsWritten === undefined) return undefined
+  const lists = yield* putListsAside(text)
+  const body = parseObject(lists.text, true)
+  if (body === undefined) return undefined
+  const answer = yield* answerOf({ body, text: lists.text, size: text.length, isListed: true }, reading)
+  const written = yield* lists.whole(answer.text, codec.listsWritten(body, request.body.outline))
+  return written === undefined ? undefined : { ...answer, text: written }
 }
 
 const utf8 = new TextEncoder()
@@ -82,11 +97,14 @@ function* wholeAnswer(received: string, reading: Reading): Steps<JsonAnswer & { 
   return yield* answerOf({ body: made, text: JSON.stringify(made), isMade: true }, reading)
 }
 
-/** `size`: about how long its text was as it came. `isMade`: of the stream that came in its place. */
-type Opened = { body: JsonObject; text: string; size?: number; isMade?: true }
+/**
+ * `size`: about how long its text was as it came. `isMade`: of the stream that came in its place. `isListed`: its lists are not
+ * in it.
+ */
+type Opened = { body: JsonObject; text: string; size?: number; isMade?: true; isListed?: true }
 
 function* answerOf(
-  { body, text, size = text.length, isMade }: Opened,
+  { body, text, size = text.length, isMade, isListed }: Opened,
   reading: Reading,
 ): Steps<JsonAnswer & { text: string }> {
   const { request: exchange, target, codec, plan } = reading
@@ -104,10 +122,10 @@ function* answerOf(
   }
   const made = translated ?? (isMade && body)
   if (made !== undefined) exchange.kept = keeperOf(reading)?.(made)
+  const edits = (): Edit[] | undefined =>
+    isListed === true ? undefined : codec.answerEdits?.(body, plan.cap, exchange.body.outline)
   const clientText =
-    translated === undefined
-      ? withModelName(text, body, target.model.id, codec.answerEdits?.(body, plan.cap, exchange.body.outline))
-      : JSON.stringify(translated)
+    translated === undefined ? withModelName(text, body, target.model.id, edits()) : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
 

@@ -238,6 +238,11 @@ export type PassCodec = {
    */
   answerEdits?(body: JsonObject, cap: number | undefined, asked?: JsonObject): Edit[]
   /**
+   * Wires whose answers are mostly lists of numbers: a long one is read with a list of one number in place of each, by which
+   * this tells what is written for the list. The others are as they came.
+   */
+  listsWritten?(body: JsonObject, asked: JsonObject): (list: string, which: number) => string
+  /**
    * Wires that are never translated: an answer in the form that was not asked for. `most`: as many answers as were asked
    * for; the others are left out.
    */

@@ -1,7 +1,7 @@
 // Endpoints whose requests are never translated: they pass to providers of their own wire, admitted, limited, billed,
 // failed over and refused as those of every other endpoint.
 
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
@@ -61,6 +61,9 @@ const booked = async (response: Response, keyId: string) => {
   return { row, used: store.keys.get(keyId)?.tokensUsed }
 }
 
+/** Of one vector. */
+const LONG = Array.from({ length: 1_500 }, (_, at) => Math.sin(at))
+
 describe('embeddings', () => {
   const asked = '{ "input" : ["a lock", "a canal"], "model": "embed",  "dimensions":2, "unknown": 1.50 }'
 
@@ -119,6 +122,32 @@ describe('embeddings', () => {
     next = () => json({ data: [null, { embedding: [1] }], usage: { prompt_tokens: 1 } })
     const response = await gateway.post('/v1/embeddings', { model: 'embed', input: 'a', encoding_format: 'base64' })
     expect(await response.json()).toMatchObject({ data: [null, { embedding: 'AACAPw==' }] })
+  })
+
+  test.each([
+    ['packed', 'base64'],
+    ['passed as they came', 'float'],
+  ] as const)('of more than a megabyte are %s one by one: the answer is never parsed whole', async (_, format) => {
+    const row = (index: number) => ({ object: 'embedding', index, embedding: [0.25, index, -1e-7, ...LONG] })
+    const body = { object: 'list', model: 'up-embed', data: Array.from({ length: 120 }, (_, at) => row(at)) }
+    next = () => json({ ...body, note: '[1, 2]', usage: { prompt_tokens: 3, total_tokens: 3 } })
+    const parse = spyOn(JSON, 'parse')
+    const { id, secret } = await gateway.issue()
+    const asked = { model: 'embed', input: ['a'], encoding_format: format }
+    const response = await gateway.post('/v1/embeddings', asked, { authorization: `Bearer ${secret}` })
+    const text = await response.text()
+    const longest = Math.max(...parse.mock.calls.map(([text]) => String(text).length))
+    parse.mockRestore()
+    const told = JSON.parse(text)
+    expect([told.model, told.note, told.data.length]).toEqual(['embed', '[1, 2]', 120])
+    for (const [at, { embedding }] of told.data.entries()) {
+      const numbers = new Float32Array(row(at).embedding)
+      expect(embedding).toEqual(
+        format === 'base64' ? Buffer.from(numbers.buffer).toString('base64') : row(at).embedding,
+      )
+    }
+    expect(longest).toBeLessThan(200_000)
+    expect((await booked(new Response(), id)).used).toBe(3)
   })
 
   test('go to another account where the first fails, and say nothing of it', async () => {

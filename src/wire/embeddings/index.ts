@@ -1,32 +1,27 @@
 // The embeddings wire: its codec. Texts, or their tokens, become vectors; only what was read is billed.
 
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { Edit } from '../../lib/json-splice.ts'
 import { faultOf } from '../pass.ts'
 import { decodeError } from '../refusal/error-object.ts'
 import { inputOnly, sameWire } from '../same-wire.ts'
 import { requestSchema } from './schema.ts'
 
 /** Libraries that ask for base64 of themselves read nothing else, and many servers do not heed it: numbers are packed. */
-const packed = (
-  { data }: JsonObject,
-  _cap: number | undefined,
-  { encoding_format: format }: JsonObject = {},
-): Edit[] =>
-  format !== 'base64'
-    ? []
-    : asList(data).flatMap((one, at) => {
-        const { embedding } = asObject(one)
-        return isVector(embedding)
-          ? [{ path: ['data', at, 'embedding'], value: JSON.stringify(base64Of(embedding)) }]
-          : []
-      })
+const isPacked = ({ encoding_format: format }: JsonObject): boolean => format === 'base64'
+
+/** Each with its place in the list. */
+const vectorsOf = ({ data }: JsonObject): [at: number, vector: number[]][] =>
+  asList(data).flatMap((one, at): [number, number[]][] => {
+    const { embedding } = asObject(one)
+    return isVector(embedding) ? [[at, embedding]] : []
+  })
 
 const isVector = (value: Json | undefined): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
 
 /** As numbers of 32 bits, the lowest byte first, as every machine that this runs on has them. */
-const base64Of = (vector: readonly number[]): string => Buffer.from(new Float32Array(vector).buffer).toString('base64')
+const packed = (vector: readonly number[]): string =>
+  JSON.stringify(Buffer.from(new Float32Array(vector).buffer).toString('base64'))
 
 export const embeddings = sameWire({
   wire: 'embeddings',
@@ -37,7 +32,14 @@ export const embeddings = sameWire({
     return { input: Math.max(estimate, least), output: 0, least }
   },
   faultIn: (body) => faultOf(body, 'data', decodeError),
-  answerEdits: packed,
+  answerEdits: (body, _, asked = {}) =>
+    isPacked(asked)
+      ? vectorsOf(body).map(([at, vector]) => ({ path: ['data', at, 'embedding'], value: packed(vector) }))
+      : [],
+  listsWritten: (body, asked) => {
+    const vectors = new Set(isPacked(asked) ? vectorsOf(body).map(([, [which]]) => which) : [])
+    return (list, which) => (vectors.has(which) ? packed(JSON.parse(list)) : list)
+  },
   readUsage: inputOnly,
 })
 
