@@ -4,6 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import type { ChatEvent } from '../ir/event.ts'
 import { asList, asObject, type Json, type JsonObject } from '../ir/json.ts'
+import type { Logprob } from '../ir/part.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Allowance } from '../lib/json-survey.ts'
 import { sniffMediaType } from '../wire/turns/data-url.ts'
@@ -95,11 +96,23 @@ const PARTS: ReadonlySet<ChatEvent['type']> = new Set([
   'opaque',
 ])
 
-/** Whether the events of a stream come to more; `chars`: of all texts so far. */
-export const boundedEvents = (): ((events: readonly ChatEvent[], chars: number) => GatewayError | undefined) => {
+/** Whether the events of a stream come to more; `chars`: of all texts so far. `likely`: its client is told how likely each token was. */
+export const boundedEvents = (
+  likely: boolean,
+): ((events: readonly ChatEvent[], chars: number) => GatewayError | undefined) => {
   let parts = 0
+  let beside = 0
   return (events, chars) => {
-    for (const { type } of events) if (PARTS.has(type)) parts++
-    return parts > ANSWER_BOUNDS.parts || chars > ANSWER_BOUNDS.chars ? tooLong() : undefined
+    for (const event of events) {
+      if (PARTS.has(event.type)) parts++
+      if (likely && event.type === 'text-delta' && event.logprobs !== undefined)
+        beside += charsOfLikelihoods(event.logprobs)
+    }
+    return parts > ANSWER_BOUNDS.parts || chars + beside > ANSWER_BOUNDS.chars ? tooLong() : undefined
   }
 }
+
+/** About how many characters of JSON they are, as of a whole answer. */
+const charsOfLikelihoods = (all: readonly Logprob[]): number =>
+  all.reduce((sum, { top = [] }) => sum + (1 + top.length) * LIKELIHOOD_CHARS, 0)
+const LIKELIHOOD_CHARS = 64

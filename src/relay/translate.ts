@@ -334,7 +334,7 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
   const whole = wholeCalls(undo.cap)
   const spoken = client.needsText?.(ask.body) ? needingText() : undefined
   const noted = openNotes()
-  const exceeds = boundedEvents()
+  const exceeds = boundedEvents(client.wire !== 'messages')
 
   /** All the provider's output is billed, also what is cut off at a stop sequence. */
   const countOutput = (event: ChatEvent): void => {

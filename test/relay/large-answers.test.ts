@@ -115,6 +115,24 @@ describe('how likely each token was, and what could have stood in its place', ()
     expect(JSON.parse(text).output[0].content[0].logprobs).toEqual(content)
   })
 
+  test('ends a stream that is translated for who would be told of more than any model says', async () => {
+    const content = [{ ...likely(' word'), top_logprobs: others }]
+    const body = (tokens: number): string => {
+      const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' word' }, logprobs: { content } }] })}\n\n`
+      const last = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: USAGE })}\n\n`
+      return `${piece.repeat(tokens)}${last}data: [DONE]\n\n`
+    }
+    const wished = { top_logprobs: 20, include: ['message.output_text.logprobs'] }
+    const ends = async (wire: keyof typeof PATHS, tokens: number): Promise<string> => {
+      answer = { body: body(tokens), type: 'text/event-stream' }
+      return (await asked(wire, true, wire === 'responses' ? wished : {})).text
+    }
+    expect(await ends('responses', 2_000)).toContain('"type":"response.completed"')
+    expect(await ends('responses', 4_000)).toContain('too long to be translated')
+    // Who is told nothing of it loses nothing by it.
+    expect(await ends('messages', 4_000)).toContain('message_stop')
+  })
+
   test('makes an answer one that cannot be read where nobody asked', async () => {
     say(1_500)
     expect((await asked('chat', false)).status).toBe(502)
