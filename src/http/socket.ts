@@ -3,17 +3,16 @@
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway, SocketEnd, SocketPeer } from '../gateway.ts'
-import { asObject, asText, isObject, type JsonObject, parseJson, parseObject } from '../ir/json.ts'
+import { asObject, asText, isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import type { Key } from '../keys/key.ts'
-import { READ_BYTES, readInTurns } from '../lib/json-reader.ts'
-import { type Edit, splice } from '../lib/json-splice.ts'
-import { free } from '../lib/memory.ts'
+import type { Edit } from '../lib/json-splice.ts'
+import type { Sent } from '../lib/pieces.ts'
 import { FrameReader } from '../lib/sse.ts'
-import type { Turns } from '../lib/turns.ts'
-import type { OpenSocket } from '../observe/sockets.ts'
-import type { Keep } from '../relay/adapt/recall.ts'
+import { MOST_REMEMBERED_BYTES, type OpenSocket } from '../observe/sockets.ts'
+import { type Keep, PIECE_CHARS } from '../relay/adapt/recall.ts'
+import { type ClientBody, NO_BODY } from '../relay/client-body.ts'
 import { secondsOf } from '../relay/exchange.ts'
-import { listOf } from '../wire/responses/references.ts'
+import { itemsWritten, listOf } from '../wire/responses/references.ts'
 import {
   BODY_EDITS,
   cancelled,
@@ -31,6 +30,7 @@ import { requireShown } from './authenticated.ts'
 import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
+import { eventOf, openEvent, piecesOf, streamOf } from './socket-event.ts'
 
 /** Requests on one connection that are not answered. */
 const MOST_WAITING = 32
@@ -48,7 +48,7 @@ const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*|content-.*|transfe
 /** Headers of a refusal that tell clients when to ask again. */
 const TOLD = /^(?:retry-after|x-should-retry|x-request-id|x-gateway-.*|x-ratelimit-.*)$/
 
-type Create = { text: string; body: JsonObject; lane: string | undefined; warms: boolean; under: UnderWay }
+type Create = { body: ClientBody; lane: string | undefined; warms: boolean; under: UnderWay }
 
 /** An answer that is being made: its id once that is known, how far it is, and what leaves it. */
 type UnderWay = { id?: unknown; state: 'open' | 'ended' | 'cancelled'; leave: Set<() => void> }
@@ -129,11 +129,12 @@ export const createSocket = (
     for (const go of due) go()
   }
 
-  const requestFor = (text: string, signal: AbortSignal): Request => {
-    const body = Buffer.from(text)
+  /** `read`: all of it has been read. */
+  const requestFor = (sent: Sent, read: () => void, signal: AbortSignal): Request => {
+    const pieces = piecesOf(sent)
     const of = new Headers(headers)
-    of.set('content-length', String(body.byteLength))
-    const request = new Request(url, { method: 'POST', headers: of, body, signal })
+    of.set('content-length', String(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)))
+    const request = new Request(url, { method: 'POST', headers: of, body: streamOf(pieces, read), signal })
     gateway.listener?.lend(request, from)
     return request
   }
@@ -199,25 +200,23 @@ export const createSocket = (
     }
     const made = asObject(await response.json())
     const asked = { model: asText(made.model), inputEstimate: 0, now: secondsOf(gateway.clock) }
-    const { events, answer } = warmedUp(asText(made.id), asked, body)
+    const { events, answer } = warmedUp(asText(made.id), asked, body.whole().body)
     for (const event of events) send(event, lane)
     return answer
   }
 
   const answer = async (create: Create, signal: AbortSignal): Promise<void> => {
     const { body, lane, warms, under } = create
-    const known = await sockets.recall.edits(id, body, () => body)
-    const edits: readonly Edit[] = [...BODY_EDITS, ...known]
-    const text = await turns(create.text.length, () => splice(create.text, edits))
-    const request = requestFor(text, signal)
-    const keep = keepFor(body, known, warms, text.length)
-    create.text = ''
+    const known = await sockets.recall.edits(id, body.outline, () => body.whole().body)
+    const sent = await turns(body.size, () => body.edited([...BODY_EDITS, ...known]))
+    const keep = keepFor(body, known, warms)
+    const request = requestFor(sent, () => body.free?.(), signal)
     if (warms) {
       const warmed = await warmUp(create, request)
       if (warmed !== undefined) await keep?.(warmed)
       return
     }
-    create.body = {}
+    create.body = NO_BODY
     const response = await ask(request)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (!isStream || response.body === null) return under.state === 'cancelled' ? undefined : refuse(response, lane)
@@ -226,12 +225,14 @@ export const createSocket = (
   }
 
   /** What nobody else keeps is remembered for the connection, where all of it is known. */
-  const keepFor = (body: JsonObject, known: readonly Edit[], warms: boolean, size: number): Keep | undefined => {
-    if (body.store !== false && !warms) return undefined
-    const { previous_response_id: previous } = body
-    if (typeof previous !== 'string') return sockets.recall.open(id, { input: listOf(body.input) }, size)
+  const keepFor = (body: ClientBody, known: readonly Edit[], warms: boolean): Keep | undefined => {
+    if ((body.outline.store !== false && !warms) || body.size > MOST_REMEMBERED_BYTES) return undefined
+    const written = body.written?.('input')
+    const input = (written && itemsWritten(written, PIECE_CHARS)) ?? listOf(body.member('input'))
+    const previous = body.member('previous_response_id')
+    if (typeof previous !== 'string') return sockets.recall.open(id, { input }, body.size)
     const isHere = known.some(({ path }) => path[0] === 'previous_response_id')
-    return isHere ? sockets.recall.open(id, { previous, input: listOf(body.input) }, size) : undefined
+    return isHere ? sockets.recall.open(id, { previous, input }, body.size) : undefined
   }
 
   const run = async (create: Create): Promise<void> => {
@@ -250,14 +251,9 @@ export const createSocket = (
   }
 
   const take = async (text: string): Promise<void> => {
-    const parsed = await parsedInTurns(text, turns)
-    if (parsed === undefined)
-      throw new GatewayError(
-        'invalid_json',
-        'The event is not valid JSON. Check it for a cut end, stray commas and quotes.',
-      )
-    const event = clientEvent(parsed)
-    if (event.type === 'steer') send(steerFailed(asObject(parsed)))
+    const body = await openEvent(text, turns)
+    const event = clientEvent(eventOf(body))
+    if (event.type === 'steer') send(steerFailed(body.whole().body))
     if (event.type === 'cancel') cancel(event.lane, event.id)
     if (event.type !== 'create') return room()
     // Those that are under way can still be cancelled.
@@ -268,7 +264,7 @@ export const createSocket = (
     const size = sizeOf(text)
     waitingChars += size
     const under: UnderWay = { state: 'open', leave: new Set() }
-    const create: Create = { text, body: asObject(parsed), lane, warms, under }
+    const create: Create = { body, lane, warms, under }
     const mine = before
       .then(() => run(create))
       .finally(() => {
@@ -345,21 +341,6 @@ export const createSocket = (
     isBusy: () => waiting > 0,
   }
 }
-
-/** Undefined for what is no JSON, or holds more than it may. A long text is read before anything is built of it. */
-const parsedInTurns = async (text: string, turns: Turns): Promise<unknown> => {
-  if (text.length < READ_BYTES) return parseJson(text)
-  const bytes = await turns(text.length, () => utf8.encode(text))
-  try {
-    await readInTurns(bytes, turns, { outlined: false })
-  } catch {
-    return undefined
-  } finally {
-    free(bytes)
-  }
-  return turns(text.length, () => parseJson(text, true))
-}
-const utf8 = new TextEncoder()
 
 const sizeOf = (event: string): number => event.length + EVENT_CHARS
 const mostWaiting = ({ bodyLimitBytes }: Gateway['config']): number =>

@@ -34,6 +34,8 @@ const MAX_AGE_MS = HOUR_MS
 
 /** The most that is remembered for one connection, and for all of them. What is forgotten, clients send again. */
 const BOUNDS = { perKey: 16 * 1024 ** 2, total: 128 * 1024 ** 2 }
+/** A longer request is not even read for that. */
+export const MOST_REMEMBERED_BYTES = BOUNDS.perKey
 
 export const createSockets = (turns: Turns, checkMs = CHECK_MS): Sockets => {
   const answers = createAnswersInMemory()
