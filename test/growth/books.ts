@@ -29,7 +29,7 @@ export const fileBooks = (path: string): Books => {
 const wordsOf = (query: Books['query'], text: string) => async (): Promise<string[]> =>
   (await query<{ words: string }>(text)).map(({ words }) => words)
 
-/** How often the books are looked at: more often would be a load of its own. */
+/** How often the books are looked at: more often would be a load of its own, as would be this where they are long. */
 const EVERY_MS = 20
 
 export type Sampler = {
@@ -37,7 +37,7 @@ export type Sampler = {
   sound(): Promise<void>
 }
 
-export const sample = ({ broken }: Pick<Books, 'broken'>): Sampler => {
+export const sample = ({ broken }: Pick<Books, 'broken'>, everyMs = EVERY_MS): Sampler => {
   const seen = new Set<string>()
   let samples = 0
   let isOver = false
@@ -50,7 +50,7 @@ export const sample = ({ broken }: Pick<Books, 'broken'>): Sampler => {
         // It is gone for as long as the test says.
         if (!isStoreError(cause)) throw cause
       }
-      await Bun.sleep(EVERY_MS)
+      await Bun.sleep(everyMs)
     }
   })()
   return {
