@@ -6,9 +6,6 @@ import type { Steps } from './steps.ts'
 
 type Span = { readonly start: number; readonly end: number }
 
-/** What lists of nothing but numbers are made of. */
-const NUMBERS = /^[\s\d.eE+,-]+$/
-const DIGIT = /\d/
 /** So much is passed over in a step. */
 const STEP_CHARS = 512 * 1024
 
@@ -17,14 +14,16 @@ function* listsIn(text: string): Steps<Span[]> {
   const lists: Span[] = []
   // Others may look through texts of their own between two steps.
   const opening = /["[]/g
+  /** Of nothing but numbers. What stands within others is never looked through for their end: they may be nested. */
+  const list = /\[[\s,]*[\d-][\s\d.eE+,-]*\]/y
   let isOverAt = STEP_CHARS
   for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
     const { index } = found
     if (found[0] === '"') opening.lastIndex = skipValue(text, index)
     else {
-      const end = text.indexOf(']', index) + 1
-      const within = text.slice(index + 1, end - 1)
-      if (NUMBERS.test(within) && DIGIT.test(within)) {
+      list.lastIndex = index
+      if (list.test(text)) {
+        const end = list.lastIndex
         lists.push({ start: index, end })
         opening.lastIndex = end
       }
