@@ -2,7 +2,7 @@
 // other wires.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { DocumentPart, ImagePart, Source } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
@@ -11,19 +11,30 @@ import { parseDataUrl, sniffMediaType } from '../turns/data-url.ts'
 /** `file`: the members of a `file`, or of an `input_file` of the responses wire, at `path`. */
 export const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart => {
   const name = optionalString(given(file.filename) ? file.filename : file.file_name, `${path}.filename`)
-  const source = fileSource(file, name, path)
+  const source = placed(fileSource(file, name, path), path)
   // Clients send images as files, too.
   if (source.kind === 'base64' && source.mediaType.startsWith('image/')) return { type: 'image', source }
   return { type: 'document', source, ...(name === undefined ? {} : { name }) }
 }
 
+/** Long enough to tell what is in it. */
+const BEGINNING = 400
+
+/** Whether a file that `decodeFile` reads is a picture. */
+export const holdsPicture = (file: JsonObject, path: string): boolean => {
+  const { file_data: data } = file
+  return typeof data === 'string' && decodeFile({ ...file, file_data: data.slice(0, BEGINNING) }, path).type === 'image'
+}
+
 const fileSource = (file: JsonObject, name: string | undefined, path: string): Source => {
-  const id = optionalString(file.file_id, `${path}.file_id`)
+  // Its content every provider can read.
+  const isHere = filledText(file.file_data) !== undefined
+  const id = isHere ? undefined : optionalString(file.file_id, `${path}.file_id`)
   // Some gateways take an address in place of the id.
   if (id !== undefined && !ADDRESS.test(id)) return { kind: 'file', id, origin: 'chat-completions' }
   const declared = optionalString(given(file.mime_type) ? file.mime_type : file.format, `${path}.mime_type`)
   const mediaType = declared ?? mediaTypeOf(name)
-  const address = id ?? optionalString(file.file_url, `${path}.file_url`)
+  const address = isHere ? undefined : (id ?? optionalString(file.file_url, `${path}.file_url`))
   if (address !== undefined) return urlSource(address, mediaType, `${path}.file_url`)
   const data = readString(file.file_data, `${path}.file_data`)
   return data.includes(':')

@@ -67,8 +67,9 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
     }
     case 'tool': {
       // Of calls that have been made it answers the next, as one with an empty id does.
-      const id = message.tool_call_id ?? (calls.size > 0 ? '' : undefined)
-      return decodeResult(message, readString(id, `${path}.tool_call_id`), path, calls)
+      const id = readString(message.tool_call_id ?? (calls.size > 0 ? '' : undefined), `${path}.tool_call_id`)
+      const known = id === '' ? name : calls.get(id)?.name
+      return { ...decodeResult(message, id, path, calls), ...(name === known ? {} : named) }
     }
     case 'function': {
       const called = readString(message.name, `${path}.name`)

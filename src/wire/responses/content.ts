@@ -10,6 +10,7 @@ import { foreignFile, textForImage } from '../refusal/refusals.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../turns/breakpoint.ts'
 import { parseDataUrl, sniffMediaType } from '../turns/data-url.ts'
 import type { Outgoing } from './outgoing.ts'
+import { listUnread, SHOWN } from './unread.ts'
 
 /**
  * A message's content or a tool's output: text, or a list of parts. Parts of unknown types stay whole and are listed in
@@ -24,7 +25,9 @@ export const decodeContent = (value: Json | undefined, path: string, opaque: Opa
 export const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentPart => {
   if (typeof value === 'string') return { type: 'text', text: value }
   const part = readObject(value, path)
-  switch (readString(part.type, `${path}.type`)) {
+  const type = readString(part.type, `${path}.type`)
+  listUnread(part, SHOWN[type], path, opaque)
+  switch (type) {
     case 'input_text':
     case 'output_text':
     case 'text':
@@ -33,7 +36,7 @@ export const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): C
       return decodeImage(part, path)
     case 'input_file':
       if (given(part.detail)) opaque.push({ name: `${path}.detail`, value: part.detail, essential: false })
-      return decodeFile(part, path)
+      return decodeFile(part, path, opaque)
     default:
       opaque.push({ name: path, value: part, essential: true })
       return { type: 'opaque', origin: 'responses', value: part }
@@ -59,16 +62,17 @@ const isDocument = (source: Source): boolean =>
   source.kind === 'text' ||
   (source.kind === 'base64' && ['application/pdf', 'application/json'].includes(source.mediaType))
 
-const decodeFile = (part: JsonObject, path: string): DocumentPart | ImagePart => {
+const decodeFile = (part: JsonObject, path: string, opaque: OpaqueMember[]): DocumentPart | ImagePart => {
   const name = optionalString(part.filename, `${path}.filename`)
   const rest = { ...(name === undefined ? {} : { name }), ...decodeBreakpoint(part, path) }
   if (given(part.file_data)) {
     const source = dataSource(readString(part.file_data, `${path}.file_data`))
     // Clients send images as files, too.
     const isPicture = source.kind === 'base64' && source.mediaType.startsWith('image/')
-    return isPicture
-      ? { type: 'image', source, ...decodeBreakpoint(part, path) }
-      : { type: 'document', source, ...rest }
+    if (!isPicture) return { type: 'document', source, ...rest }
+    // No wire's pictures have names.
+    if (name !== undefined) opaque.push({ name: `${path}.filename`, value: name, essential: false })
+    return { type: 'image', source, ...decodeBreakpoint(part, path) }
   }
   if (given(part.file_url)) {
     return { type: 'document', source: urlSource(readString(part.file_url, `${path}.file_url`)), ...rest }
@@ -156,10 +160,11 @@ const imageSource = ({ source }: ImagePart, path: string): JsonObject => {
 const encodeDocument = ({ source, name }: DocumentPart, path: string, out: Outgoing): JsonObject => {
   switch (source.kind) {
     case 'url':
-      if (name !== undefined && !out.own) out.drop(`${path}.${out.origin === 'messages' ? 'title' : 'file.filename'}`)
-      return { type: 'input_file', file_url: source.url, ...(name !== undefined && out.own ? { filename: name } : {}) }
-    case 'file':
-      return { type: 'input_file', file_id: ownFile(source, path) }
+    case 'file': {
+      if (name !== undefined && !out.own) out.drop(nameAt(source, path))
+      const at = source.kind === 'url' ? { file_url: source.url } : { file_id: ownFile(source, path) }
+      return { type: 'input_file', ...at, ...(name !== undefined && out.own ? { filename: name } : {}) }
+    }
     case 'base64':
       return fileData(source.mediaType, source.data, name, out)
     case 'text':
@@ -167,6 +172,13 @@ const encodeDocument = ({ source, name }: DocumentPart, path: string, out: Outgo
       if (!out.own) return { type: 'input_text', text: titled(source.text, name) }
       return fileData('text/plain', Buffer.from(source.text, 'utf8').toString('base64'), name, out)
   }
+}
+
+/** Where another wire's client has written a document's name. */
+const nameAt = (source: Source, path: string): string => {
+  const at = placeOf(source, `${path}.source`)
+  const [, holder, member] = /^(.*)\.(source|document_url)$/.exec(at) ?? []
+  return holder === undefined ? `${at}.filename` : `${holder}.${member === 'source' ? 'title' : 'document_name'}`
 }
 
 const fileData = (mediaType: string, data: string, name: string | undefined, out: Outgoing): JsonObject => ({

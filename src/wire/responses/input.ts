@@ -21,6 +21,7 @@ import { argumentsText, decodeText } from './output.ts'
 import { openReasoning } from './reasoning.ts'
 import { updatedEffort } from './settings.ts'
 import { decodeTools } from './tools.ts'
+import { ITEMS, listUnread, SAID } from './unread.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 type User = Extract<Turn, { role: 'user' }>
@@ -52,6 +53,7 @@ export function* decodeInput(
   const listed = new Map(tools.map((tool, at) => [keyOf(tool), at]))
   /** The call ids of client-run tools by item id: outputs of the oldest type may refer to either. */
   const callIds = new Map<Json | undefined, string>()
+  const called = new Map<Json | undefined, JsonObject>()
   /** Ids of calls that the provider made or ran, whose outputs stay opaque, too. */
   const elsewhere = new Set<Json | undefined>()
   /** The user turn that collects consecutive results. */
@@ -77,7 +79,10 @@ export function* decodeInput(
     }
     results.parts.push(part)
   }
+  /** The last item that is kept whole. */
+  let whole: JsonObject | undefined
   const keep = (item: JsonObject, type: string, path: string, met = false): void => {
+    if (!met) whole = item
     const part: OpaquePart = placed({ type: 'opaque', origin: 'responses', value: item, ...(met ? { met } : {}) }, path)
     if (FROM_CLIENT.test(type)) (turns.at(-1) ?? open({ role: 'user', parts: [] })).parts.push(part)
     else assistant().parts.push(part)
@@ -123,7 +128,10 @@ export function* decodeInput(
         if (fromProgram(item)) {
           elsewhere.add(item.call_id)
           keep(item, type, path)
-        } else assistant().parts.push(placed(decodeCall(item, type, path), path))
+          break
+        }
+        called.set(item.call_id, item)
+        assistant().parts.push(placed(decodeCall(item, type, path), path))
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
@@ -189,10 +197,20 @@ export function* decodeInput(
         if (given(item.text)) keepEssential(item, type, path)
         else keep(item, type, path, updatedEffort([item]) !== undefined)
         break
+      case 'input_text':
+      case 'input_image':
+      case 'input_file':
+        open(placed({ role: 'user', parts: [placed(decodePart(item, path, opaque), path)] }, path))
+        break
+      case 'output_text':
+      case 'refusal':
+        assistant().parts.push(placed(decodeSaidPart(item, path, opaque), path))
+        break
       default:
         if (ESSENTIAL.has(type)) keepEssential(item, type, path)
         else keep(item, type, path)
     }
+    if (whole !== item) listUnread(unnamed(item, called.get(item.call_id)), ITEMS[type], path, opaque)
   }
   for (const [at, value] of input.entries()) {
     read(value, at)
@@ -251,7 +269,7 @@ const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): 
       const phase = optionalString(item.phase, `${path}.phase`)
       return {
         role,
-        parts: decodeSaid(item.content, `${path}.content`),
+        parts: decodeSaid(item.content, `${path}.content`, opaque),
         ...(phase === undefined ? {} : { phase }),
       }
     }
@@ -283,12 +301,12 @@ const decodeReport = (item: JsonObject, path: string, opaque: OpaqueMember[]): U
   return { role: 'user', parts: [{ type: 'text', text }, ...decodeOutput(item.output, `${path}.output`, opaque)] }
 }
 
-const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] => {
+const decodeSaid = (content: Json | undefined, path: string, opaque: OpaqueMember[]): AssistantPart[] => {
   if (typeof content === 'string') return [placed({ type: 'text', text: content }, path)]
   if (!given(content)) return []
   if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
   return content.flatMap((value, at): AssistantPart[] =>
-    isShown(value) ? [] : [placed(decodeSaidPart(value, `${path}.${at}`), `${path}.${at}`)],
+    isShown(value) ? [] : [placed(decodeSaidPart(value, `${path}.${at}`, opaque), `${path}.${at}`)],
   )
 }
 
@@ -300,10 +318,12 @@ const decodeShown = (content: Json | undefined, path: string, opaque: OpaqueMemb
 
 const isShown = (part: Json): boolean => isObject(part) && (part.type === 'input_image' || part.type === 'input_file')
 
-const decodeSaidPart = (value: Json, path: string): AssistantPart => {
+const decodeSaidPart = (value: Json, path: string, opaque: OpaqueMember[]): AssistantPart => {
   if (typeof value === 'string') return { type: 'text', text: value }
   const part = readObject(value, path)
-  switch (readString(part.type, `${path}.type`)) {
+  const type = readString(part.type, `${path}.type`)
+  listUnread(part, SAID[type], path, opaque)
+  switch (type) {
     case 'output_text':
     case 'input_text':
     case 'text':
@@ -345,6 +365,14 @@ const decodeResult = (
 const decodeOutput = (output: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] => {
   if (!given(output) || output === '') return []
   return decodeContent(isObject(output) ? JSON.stringify(output) : output, path, opaque)
+}
+
+/** A result without the name of its tool, where its call, or what is made of one without, tells that. */
+const unnamed = (item: JsonObject, call: JsonObject = {}): JsonObject => {
+  const { type, call_id: id, name, namespace, ...rest } = item
+  if (type !== 'function_call_output' && type !== 'custom_tool_call_output') return item
+  const isTold = !given(id) || (name === call.name && namespace === call.namespace)
+  return isTold ? { type, ...rest } : item
 }
 
 const fromProgram = (item: JsonObject): boolean => isObject(item.caller) && item.caller.type === 'program'

@@ -24,17 +24,25 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
   for (const member of request.opaque) {
     const { name, value } = member
     if (out.own) {
-      // Members within the input were kept in their turns.
+      // Of what stands within the input, parts and tools are kept in their turns.
       if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
+      else if (!member.essential && !member.met && !IN_TOOLS.test(name)) out.drop(name)
     } else if (request.origin === 'chat-completions' && SHARED.has(name)) {
       if (name !== 'stream_options') body[name] = value
-      else if (request.stream && isObject(value) && value.include_obfuscation !== undefined)
-        body[name] = { include_obfuscation: value.include_obfuscation }
+      else if (isObject(value)) encodeStreaming(value, request.stream, body, out)
     } else {
       leaveOut(member, out.drop)
     }
   }
 }
+
+const encodeStreaming = (options: JsonObject, stream: boolean, body: JsonObject, out: Outgoing): void => {
+  const { include_obfuscation: padding, ...rest } = options
+  if (stream && padding !== undefined) body.stream_options = { include_obfuscation: padding }
+  for (const name of Object.keys(rest)) out.drop(`stream_options.${name}`)
+}
+
+const IN_TOOLS = /^input\.\d+\.tools\./
 
 /** Sets a member by its path. Only `reasoning` and `text` are created where they are missing. */
 const putBack = (body: JsonObject, path: string[], value: Json): void => {

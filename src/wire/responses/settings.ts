@@ -14,6 +14,7 @@ import { encodeSchema } from './tools.ts'
 
 const THINKING_MEMBERS = new Set(['effort', 'summary', 'generate_summary'])
 const TEXT_MEMBERS = new Set(['format', 'verbosity'])
+const SCHEMA_MEMBERS = new Set(['type', 'name', 'description', 'schema', 'strict'])
 const TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
 export const isTier = (tier: unknown): tier is string => typeof tier === 'string' && TIERS.has(tier)
@@ -67,6 +68,7 @@ const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat |
     case 'json_object':
       return { type: 'json-object' }
     case 'json_schema': {
+      keepRest(value, SCHEMA_MEMBERS, 'text.format', opaque)
       const name = optionalString(value.name, 'text.format.name')
       const description = optionalString(value.description, 'text.format.description')
       const strict = optionalBoolean(value.strict, 'text.format.strict')

@@ -28,6 +28,7 @@ import type { Outgoing } from './outgoing.ts'
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
+const GRAMMAR = new Set(['type', 'syntax', 'definition', 'grammar'])
 
 export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own: ClientTools, list = 'tools'): Tool[] =>
   tools.flatMap((value, at): Tool[] => {
@@ -95,6 +96,7 @@ const decodeTool = (
   }
   if (type === 'custom') {
     const format = optionalObject(tool.format, `${path}.format`)
+    if (format !== undefined) keepRest(format, GRAMMAR, `${path}.format`, opaque)
     return { type, ...common, ...(format === undefined ? {} : { format: flatFormat(format) }) }
   }
   const schema = optionalObject(tool.parameters, `${path}.parameters`)

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { asWritten } from '../../../src/wire/refusal/member-names.ts'
 import { chat, chatTool, closed, cross, HI, said, user } from './support.ts'
@@ -88,6 +88,66 @@ describe('is listed as dropped by the client’s own path', () => {
         [],
       ]),
     ),
+    [
+      'responses',
+      chat,
+      said(
+        { type: 'message', role: 'user', name: 'ann', content: [{ type: 'input_text', text: 'a', mood: 'x' }] },
+        { role: 'assistant', content: 'a', tool_calls: [], internal_notes: { turn: 1 } },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', why: 'x' },
+        { type: 'function_call_output', call_id: 'c', name: 'f', output: 'done', is_error: true },
+        { type: 'function_call_output', call_id: 'c', name: 'g', output: 'done' },
+      ),
+      ['input.0.content.0.mood', 'input.0.name', 'input.2.why', 'input.3.is_error', 'input.4.name'],
+    ],
+    [
+      'responses',
+      chat,
+      said({
+        role: 'user',
+        content: [{ type: 'input_file', filename: 'a.png', file_data: 'data:image/png;base64,iVBORw0KGgo=' }],
+      }),
+      ['input.0.content.0.filename'],
+    ],
+    [
+      chat,
+      'messages',
+      user({ type: 'file', file: { filename: 'a.png', file_data: 'data:image/png;base64,iVBORw0KGgo=', tag: 'x' } }),
+      ['messages.0.content.0.file.filename', 'messages.0.content.0.file.tag'],
+    ],
+    [
+      chat,
+      'responses',
+      user(
+        { type: 'input_file', file_url: 'https://x.test/a.pdf', filename: 'a.pdf' },
+        { type: 'document_url', document_url: 'https://x.test/a.pdf', document_name: 'a' },
+        { type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' }, title: 'a' },
+      ),
+      ['messages.0.content.0.filename', 'messages.0.content.1.document_name', 'messages.0.content.2.title'],
+    ],
+    [
+      chat,
+      'messages',
+      history({
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', note: 'x', function: { name: 'f', arguments: '{}', note: 'x' } }],
+        function_call: { name: 'g', arguments: '{}' },
+      }),
+      ['messages.1.function_call', 'messages.1.tool_calls.0.function.note', 'messages.1.tool_calls.0.note'],
+    ],
+    ...['f', 'g'].map((name): [ChatWire, ChatWire, JsonObject, string[]] => [
+      chat,
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+          { role: 'tool', tool_call_id: 'c', name, content: 'done' },
+        ],
+      },
+      name === 'f' ? [] : ['messages.2.name'],
+    ]),
+    [chat, 'responses', { stream: true, stream_options: { include_usage: true, pace: 'x' } }, ['stream_options.pace']],
     [chat, 'messages', { tools: [{ ...chatTool('f'), defer: true }] }, ['tools.0.defer']],
     [
       chat,
@@ -200,6 +260,29 @@ describe('is listed as dropped by the client’s own path', () => {
   })
 })
 
+test.each<[JsonObject, JsonObject]>([
+  [
+    { type: 'input_text', text: 'a' },
+    { role: 'user', content: 'a' },
+  ],
+  [
+    { type: 'output_text', text: 'a' },
+    { role: 'assistant', content: 'a' },
+  ],
+  [
+    { type: 'input_image', image_url: 'https://x.test/i.png' },
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/i.png' } }] },
+  ],
+])('a part outside a message is a message of its own: %j', (part, message) => {
+  const { body, dropped } = cross('responses', chat, said(part))
+  expect([(body.messages as Json[])[0], dropped]).toEqual([message, []])
+})
+
+test('a file is what it holds, whatever id it has beside', () => {
+  const file = { file_id: 'f', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' }
+  expect(JSON.stringify(cross(chat, 'messages', user({ type: 'file', file })).body)).toContain('JVBERi0x')
+})
+
 describe('is refused by the client’s own path', () => {
   test.each<[ChatWire, ChatWire, JsonObject, string]>([
     [chat, 'messages', { logprobs: true }, 'logprobs'],
@@ -241,6 +324,12 @@ describe('is refused by the client’s own path', () => {
       [chat, to, { tools: [chatTool('f')], tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice'],
     ]),
     ['responses', 'messages', { moderation: { model: 'x' } }, 'moderation'],
+    ...(['tool_calls', 'function_call'] as const).map((member): [ChatWire, ChatWire, JsonObject, string] => [
+      'responses',
+      'messages',
+      said({ role: 'assistant', content: null, [member]: [{ id: 'c', function: { name: 'f' } }] }),
+      `input.0.${member}`,
+    ]),
     [
       'messages',
       'responses',

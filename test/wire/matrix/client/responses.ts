@@ -38,7 +38,8 @@ const items = (turn: Turn, custom: Set<string>): JsonObject[] => {
     ...results.map(({ of, result, own }) => ({
       type: custom.has(of) ? 'custom_tool_call_output' : 'function_call_output',
       call_id: of,
-      output: content(result),
+      // What a search has found stands in its tools.
+      ...(own?.type === 'tool_search_output' ? {} : { output: content(result) }),
       ...own,
     })),
     ...(parts.length === 0 ? [] : [{ type: 'message', role: 'user', content: content(parts) }]),
