@@ -10,6 +10,10 @@ import type { Collected } from './extras.ts'
 const TEXT = new Set(['type', 'text', 'citations', 'cache_control'])
 const IMAGE = new Set(['type', 'source', 'cache_control'])
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'cache_control'])
+const SOURCE = new Set(['type', 'media_type', 'data', 'url', 'file_id'])
+const OF_BLOCKS = new Set(['type', 'content'])
+/** Of the texts that a document is made of, which become one. */
+const PLAIN = new Set(['type', 'text'])
 
 export const decodeText = (block: JsonObject, path: string, extras: Collected): TextPart => {
   extras.rest(block, TEXT, path)
@@ -59,8 +63,7 @@ export const decodeReadable = (
     case 'text':
       return decodeText(block, path, extras)
     case 'image':
-      extras.rest(block, IMAGE, path)
-      return { type: 'image', source: decodeSource(block.source, `${path}.source`), ...cacheOf(block, path) }
+      return decodeImage(block, path, extras)
     case 'document':
       return decodeDocument(block, path, extras)
     case 'search_result':
@@ -76,6 +79,11 @@ export const decodeReadable = (
   }
 }
 
+const decodeImage = (block: JsonObject, path: string, extras: Collected): ImagePart => {
+  extras.rest(block, IMAGE, path)
+  return { type: 'image', source: decodeSource(block.source, `${path}.source`, extras), ...cacheOf(block, path) }
+}
+
 const decodeDocument = (block: JsonObject, path: string, extras: Collected): DocumentPart => {
   extras.rest(block, DOCUMENT, path)
   const title = optionalString(block.title, `${path}.title`)
@@ -84,11 +92,15 @@ const decodeDocument = (block: JsonObject, path: string, extras: Collected): Doc
   let source: Source
   let blocks: DocumentPart['blocks']
   if (raw.type === 'content') {
-    blocks = blocksOf(raw.content, `${path}.source.content`, extras)
+    const content = `${path}.source.content`
+    blocks = blocksOf(raw.content, content, extras)
+    if (blocks === undefined)
+      for (const [at, block] of asObjects(raw.content).entries()) extras.rest(block, PLAIN, `${content}.${at}`)
+    extras.rest(raw, OF_BLOCKS, `${path}.source`)
     extras.add(`${path}.source`, raw, { met: true })
     source = { kind: 'text', text: textOf(raw.content) }
   } else {
-    source = decodeSource(raw, `${path}.source`)
+    source = decodeSource(raw, `${path}.source`, extras)
   }
   return {
     type: 'document',
@@ -107,15 +119,15 @@ const blocksOf = (content: Json | undefined, path: string, extras: Collected): D
   return inner.flatMap((block, at): (TextPart | ImagePart)[] => {
     const place = `${path}.${at}`
     if (block.type === 'text') return [placed(decodeText(block, place, extras), place)]
-    if (block.type === 'image')
-      return [placed<ImagePart>({ type: 'image', source: decodeSource(block.source, `${place}.source`) }, place)]
+    if (block.type === 'image') return [placed(decodeImage(block, place, extras), place)]
     extras.add(place, block, { essential: true })
     return []
   })
 }
 
-const decodeSource = (value: Json | undefined, path: string): Source => {
+const decodeSource = (value: Json | undefined, path: string, extras: Collected): Source => {
   const raw = readObject(value, path)
+  extras.rest(raw, SOURCE, path)
   switch (raw.type) {
     case 'base64':
       return {

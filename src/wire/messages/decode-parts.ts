@@ -105,6 +105,7 @@ export const assistantPart =
   }
 
 const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'cache_control'])
+const COMPACTION = new Set(['type', 'content', 'encrypted_content', 'signature', 'tool_changes', 'cache_control'])
 const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control'])
 
 const opaque = (value: JsonObject): OpaquePart => ({ type: 'opaque', origin: 'messages', value })
@@ -130,6 +131,7 @@ const toolChangeOr = (
 
 /** A summary that replaces what came before it: text for other wires, unless it is encrypted. */
 const decodeCompaction = (block: JsonObject, path: string, extras: Collected): TextPart | OpaquePart => {
+  extras.rest(block, COMPACTION, path)
   const content = optionalString(block.content, `${path}.content`)
   if (content !== undefined && content !== '') {
     extras.add(path, block, { met: true })

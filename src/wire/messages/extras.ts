@@ -23,7 +23,8 @@ export const collect = (): Collected => {
     rest: (value, known, path) => {
       for (const name in value) {
         const member = value[name]
-        if (!known.has(name) && member !== undefined && member !== null) add(`${path}.${name}`, member)
+        if (known.has(name) || member === undefined || member === null) continue
+        add(`${path}.${name}`, member, Array.isArray(member) && member.length === 0 ? { met: true } : {})
       }
     },
   }
@@ -32,7 +33,7 @@ export const collect = (): Collected => {
 export type Extras = {
   /** The block or tool at this path with the members kept for it, or the value that was kept in its place. */
   restore(path: string, block: JsonObject): JsonObject
-  /** Members of the request itself, one level deep at most: `speed`, `output_config.task_budget`. */
+  /** Members of the request itself, by their paths: `speed`, `output_config.task_budget`. */
   top: OpaqueMember[]
 }
 

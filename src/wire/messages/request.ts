@@ -140,6 +140,8 @@ const decodeDirective = (value: Json | undefined, path: string, extras: Collecte
   extras.add(path, value, isEffort(effortIn(value)) && rest.length === 0 ? { met: true } : {})
 }
 
+const FORMAT = new Set(['type', 'schema'])
+
 const effortIn = (config: Json | undefined): Json | undefined => (isObject(config) ? config.effort : undefined)
 
 /** The effort that the last of the conversation's system messages to set one has set. */
@@ -172,6 +174,7 @@ const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reason
   const wanted = format ?? body.output_format ?? undefined
   const schema = isObject(wanted) && wanted.type === 'json_schema' ? wanted.schema : undefined
   if (wanted !== undefined && schema === undefined) extras.add('output_config.format', wanted, { essential: true })
+  else if (isObject(format)) extras.rest(format, FORMAT, 'output_config.format')
   return {
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(schema === undefined
@@ -282,10 +285,11 @@ const refuseForeign = (request: ChatRequest, dropped: Dropped, searches: boolean
 }
 
 const restore = (body: JsonObject, name: string, value: Json): void => {
-  const [outer = '', inner] = name.split('.', 2)
-  if (inner === undefined) body[outer] = value
-  else {
-    const holder = body[outer]
-    body[outer] = { ...asObject(holder), [inner]: value }
-  }
+  Object.assign(body, restored(body, name.split('.'), value))
 }
+
+/** The object with the value at the path. */
+const restored = (object: JsonObject, [outer = '', ...inner]: string[], value: Json): JsonObject => ({
+  ...object,
+  [outer]: inner.length === 0 ? value : restored(asObject(object[outer]), inner, value),
+})

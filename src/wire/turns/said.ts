@@ -87,10 +87,10 @@ const HEAD = 'From tools that ran within the assistant’s turn:'
 /** What is sealed stays opaque, by its own path, and so does a value that says nothing. */
 const said = (part: OpaquePart, blind: boolean): ContentPart[] => {
   const path = placeOf(part, 'messages')
-  const { text, shown, sealed } = tell(part.value)
+  const { text, shown, untold } = tell(part.value)
   const seen = shown.filter(({ type }) => !blind || type !== 'image')
   if (text === '' && seen.length === 0) return [part]
-  const lost = [...sealed, ...(seen.length < shown.length ? ['result'] : [])]
+  const lost = [...untold, ...(seen.length < shown.length ? ['result'] : [])]
   return [
     ...(text === '' ? [] : [placed({ type: 'text' as const, text }, path)]),
     ...seen.map((one) => placed(one, path)),
@@ -98,11 +98,12 @@ const said = (part: OpaquePart, blind: boolean): ContentPart[] => {
   ]
 }
 
-type Told = { text: string; shown: (ImagePart | DocumentPart)[]; sealed: string[] }
+/** `untold`: the members that another vendor cannot read: sealed, data, or files that are kept at this one. */
+type Told = { text: string; shown: (ImagePart | DocumentPart)[]; untold: string[] }
 
 /** An item or a block in words: its tool, and what it was given and gave, by their members. */
 export const tell = (value: JsonObject): Told => {
-  const told: Told = { text: '', shown: [], sealed: [] }
+  const told: Told = { text: '', shown: [], untold: [] }
   const { type, name, server_label: label, server_name: server, ...rest } = value
   const tool = [label ?? server, name].filter((one) => typeof one === 'string').join('.')
   const body = membersIn(rest, '', told)
@@ -142,19 +143,22 @@ const membersIn = (value: JsonObject, path: string, told: Told): string => {
     if ((UNSAID.has(name) && !(name === 'type' && ACT.test(path))) || !given(member)) continue
     const at = path === '' ? name : `${path}.${name}`
     if (SEALED.test(name)) {
-      told.sealed.push(at)
+      told.untold.push(at)
       continue
     }
     const text = wordsOf(member, at, told)
     if (text !== '') lines.push([name, text])
   }
+  // Of a file that is told by nothing else, its id is no mere id.
+  if (lines.length === 0 && typeof value.file_id === 'string')
+    told.untold.push(path === '' ? 'file_id' : `${path}.file_id`)
   const [only] = lines
   if (lines.length === 1 && only !== undefined && path !== '') return only[1]
   return lines.map(([name, text]) => `${name}:${text.includes('\n') ? '\n' : ' '}${text}`).join('\n')
 }
 
 const wordsOf = (value: Json, path: string, told: Told): string => {
-  if (typeof value === 'string') return textOrShown(value, told)
+  if (typeof value === 'string') return textOrShown(value, path, told)
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) {
     const words = value.map((one, at) => wordsOf(one, `${path}.${at}`, told))
@@ -163,13 +167,18 @@ const wordsOf = (value: Json, path: string, told: Told): string => {
   return membersIn(value, path, told)
 }
 
-/** Pictures and PDFs are shown, whatever member holds them; other data says nothing. */
-const textOrShown = (text: string, told: Told): string => {
+/** Pictures and PDFs are shown, whatever member holds them; other data cannot be. */
+const textOrShown = (text: string, path: string, told: Told): string => {
   const held = text.startsWith('data:') || sniffMediaType(text) !== undefined ? parseDataUrl(text, '') : undefined
-  if (held === undefined) return isData(text) ? '' : text
+  if (held === undefined && !isData(text)) return text
+  if (held === undefined) {
+    told.untold.push(path)
+    return ''
+  }
   const source = { kind: 'base64' as const, ...held }
   if (held.mediaType.startsWith('image/')) told.shown.push({ type: 'image', source })
   else if (held.mediaType === 'application/pdf') told.shown.push({ type: 'document', source })
+  else told.untold.push(path)
   return ''
 }
 

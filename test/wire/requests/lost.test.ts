@@ -148,6 +148,34 @@ describe('is listed as dropped by the client’s own path', () => {
       name === 'f' ? [] : ['messages.2.name'],
     ]),
     [chat, 'responses', { stream: true, stream_options: { include_usage: true, pace: 'x' } }, ['stream_options.pace']],
+    [
+      'messages',
+      'responses',
+      user({
+        type: 'document',
+        source: {
+          type: 'content',
+          lang: 'x',
+          content: [{ type: 'text', text: 'a', citations: [{ cited_text: 'c' }] }],
+        },
+      }),
+      ['messages.0.content.0.source.content.0.citations', 'messages.0.content.0.source.lang'],
+    ],
+    [
+      'messages',
+      chat,
+      user(
+        { type: 'image', source: { type: 'url', url: 'https://x.test/i.png', alt: 'x' } },
+        { type: 'compaction', content: 'a', tail: 'x' },
+      ),
+      ['messages.0.content.0.source.alt', 'messages.0.content.1.tail'],
+    ],
+    [
+      'messages',
+      chat,
+      { output_config: { format: { type: 'json_schema', schema: closed, form: 'x' } } },
+      ['output_config.format.form'],
+    ],
     [chat, 'messages', { tools: [{ ...chatTool('f'), defer: true }] }, ['tools.0.defer']],
     [
       chat,
