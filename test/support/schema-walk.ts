@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
 type Throws = { one<T>(first: T, ...others: T[]): T; odd(): boolean }
 
 /** What a string may have to be, by the member it stands in. */
-const TEXTS: { [member: string]: string } = {
+const TEXTS: { [member: string]: string | undefined } = {
   url: 'https://vendor.test/a.png',
   file_url: 'https://vendor.test/a.pdf',
   image_url: 'https://vendor.test/a.png',
@@ -19,7 +19,9 @@ const TEXTS: { [member: string]: string } = {
 /** Of a value: the member it is of, the definitions it lies in, and how deep it may go on. */
 type Place = { member: string; trail: string[]; depth: number }
 
-export const schemaWalk = (document: JsonObject) => {
+/** `write`: what strings are, by the member they stand in. */
+export const schemaWalk = (document: JsonObject, write?: (member: string) => string) => {
+  const text = write ?? ((member: string): string => TEXTS[member] ?? 'text')
   const definitions = isObject(document.definitions) ? document.definitions : {}
 
   /** The schema itself: references followed, what is chosen by a member's value as plain alternatives. */
@@ -32,7 +34,7 @@ export const schemaWalk = (document: JsonObject) => {
       schema = isObject(found) ? found : {}
     }
     const all = Array.isArray(schema.allOf) ? schema.allOf.filter(isObject) : []
-    const chosen = all.flatMap(({ then }) => (isObject(then) && typeof then.$ref === 'string' ? [then] : []))
+    const chosen = all.flatMap(({ then }) => (isObject(then) && (then.$ref ?? then.anyOf) !== undefined ? [then] : []))
     return { schema: chosen.length > 0 ? { anyOf: chosen } : schema, name }
   }
   const branches = ({ anyOf, oneOf }: JsonObject): Json[] | undefined =>
@@ -55,7 +57,7 @@ export const schemaWalk = (document: JsonObject) => {
     if (open !== undefined) return least(open, member, name === '' ? trail : [...trail, name])
     switch (typesOf(schema).find((type) => type !== 'null')) {
       case 'string':
-        return TEXTS[member] ?? 'text'
+        return text(member)
       case 'number':
       case 'integer':
         return number(member)
@@ -79,6 +81,7 @@ export const schemaWalk = (document: JsonObject) => {
     const inner = name === '' ? at : { ...at, trail: [...at.trail, name] }
     if (schema.const !== undefined) yield schema.const
     else if (Array.isArray(schema.enum)) yield* schema.enum
+    else if (Object.keys(schema).length === 0) yield { any: text('any') }
     else if (branches(schema) !== undefined) for (const branch of branches(schema) ?? []) yield* variants(branch, inner)
     else for (const type of typesOf(schema)) yield* ofType(String(type), schema, inner)
   }
@@ -101,7 +104,11 @@ export const schemaWalk = (document: JsonObject) => {
       for (const [key, property] of properties(schema))
         for (const changed of variants(property, { member: key, trail, depth: depth - 1 }))
           yield { ...base(), [key]: changed }
-    } else yield type === 'string' ? (TEXTS[member] ?? 'text') : number(member)
+      const { additionalProperties: others } = schema
+      if (isObject(others))
+        for (const other of variants(others, { member: 'any', trail, depth: depth - 1 }))
+          yield { ...base(), any: other }
+    } else yield type === 'string' ? text(member) : number(member)
   }
 
   const some = (value: Json | undefined, dice: Throws, { member, trail, depth }: Place): Json => {
@@ -114,6 +121,7 @@ export const schemaWalk = (document: JsonObject) => {
     const [first = 'null', ...others] = typesOf(schema)
     switch (dice.one(first, ...others)) {
       case 'string':
+        if (write !== undefined) return write(member)
         return TEXTS[member] ?? dice.one('text', '', 'two\nlines', '"q" \\ b', '👩🏽‍🚀 Grüße', 'data: x\n\n', '\u2028')
       case 'number':
       case 'integer':
@@ -143,9 +151,12 @@ export const schemaWalk = (document: JsonObject) => {
 
   return {
     members: () => new Map(members()),
-    variants: (value: Json | undefined, member: string) => variants(value, { member, trail: [], depth: 5 }),
+    variants: (value: Json | undefined, member: string, depth = 5) => variants(value, { member, trail: [], depth }),
     /** A value of the definition. */
     some: (definition: string, dice: Throws): Json =>
       some(definitions[definition], dice, { member: definition, trail: [definition], depth: 4 }),
+    /** The same of a member of the document's root. */
+    someOf: (member: string, dice: Throws, depth: number): Json =>
+      some(new Map(members()).get(member), dice, { member, trail: [], depth }),
   }
 }
