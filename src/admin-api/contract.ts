@@ -164,6 +164,7 @@ export const CONTRACT = {
     body: input({ label: Type.Optional(Label), ...KeyMembers }),
     output: S.Key,
   },
+  /** With a header `Idempotency-Key` it is made once, however often it is sent by the same caller. */
   'keys.top-up': {
     params: Id,
     body: input({

@@ -34,6 +34,8 @@ export type NewKey = Limits & {
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {
   addTokens?: number
   lasting?: boolean
+  /** The name of this top-up, which is then made once. */
+  once?: string | undefined
   resetUsage?: boolean
 }
 

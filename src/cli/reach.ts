@@ -10,11 +10,11 @@ export const TIMEOUT_MS = 30_000
 /** `body`: what came as JSON, undefined for anything else. */
 export type Reply = { status: number; body: unknown; location: string | undefined }
 
-/** `body`: JSON as text. */
-type Request = { method: string; secret: string; body?: string | undefined }
+/** `body`: JSON as text. `once`: the name by which it is known again when it is repeated. */
+type Request = { method: string; secret: string; body?: string | undefined; once?: string | undefined }
 
 /** Throws a Failure where nothing answers. */
-export const reach = async (url: string, path: string, { method, secret, body }: Request): Promise<Reply> => {
+export const reach = async (url: string, path: string, { method, secret, body, once }: Request): Promise<Reply> => {
   const to = new URL(url)
   const passedBy = isLoopback(to) ? undefined : unspokenProxy(to)
   if (passedBy !== undefined) {
@@ -26,7 +26,7 @@ export const reach = async (url: string, path: string, { method, secret, body }:
   try {
     const answer = await fetch(url + path, {
       method,
-      headers,
+      headers: once === undefined ? headers : { ...headers, 'idempotency-key': once },
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body }),

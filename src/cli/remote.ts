@@ -55,12 +55,13 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     getKey: (id) => call('keys.get', { id }),
     // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
     // are added last: what fails before can be asked for again, and is not added twice.
-    async updateKey(id, { addTokens, lasting = false, resetUsage, ...wish }) {
+    async updateKey(id, { addTokens, lasting = false, once, resetUsage, ...wish }) {
       const change = writtenKey(wish)
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })
       if (resetUsage) key = await call('keys.reset', { id })
-      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens, lasting })
+      if (addTokens !== undefined && addTokens > 0)
+        key = await remoteCall(address, 'keys.top-up', { id, tokens: addTokens, lasting }, once)
       return key ?? (await call('keys.get', { id }))
     },
     revokeKey: (id) => call('keys.revoke', { id }),
@@ -111,8 +112,9 @@ export const remoteCall = async <N extends RouteName>(
   address: ServerAddress,
   name: N,
   input?: Ask<N>,
+  once?: string,
 ): Promise<Answer<N>> => {
-  const { status, body, location } = await send(address, name, input)
+  const { status, body, location } = await send(address, name, input, once)
   const { output }: Contract = CONTRACT[name]
   if (status === 200 && Value.Check(output, body)) return body as Answer<N>
   if (location !== undefined) {
@@ -135,9 +137,14 @@ export const remoteCall = async <N extends RouteName>(
 /** What is about something else than a key. */
 const OF_OTHERS = /^(?:accounts|entries|members|teams|budgets)\./
 
-const send = <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
+const send = <N extends RouteName>(
+  { url, token }: ServerAddress,
+  name: N,
+  input?: Ask<N>,
+  once?: string,
+): Promise<Reply> => {
   const { method, path, body } = adminRequest(name, input)
-  return reach(url, path, { method, secret: token, body })
+  return reach(url, path, { method, secret: token, body, once })
 }
 
 /** The key that was asked for or about. */

@@ -12,6 +12,9 @@ export const checkLabel = (label: string, of: 'key' | 'token'): void => {
   throw invalidRequest(`The label of a ${of} ${fault}.`, 'label')
 }
 
+/** Whether a change may be known by that name, which goes in a header. */
+export const isOnceName = (name: string): boolean => /^[\x20-\x7e]{1,255}$/.test(name) && name.trim() === name
+
 /** Of a new key or a change. Throws `invalid_request` that names the member. */
 export const checkKey = (patch: KeyPatch): void => {
   const { label, models, ips } = patch

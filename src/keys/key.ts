@@ -74,12 +74,14 @@ export type NewKey = {
 
 /**
  * Absent members stay as they are, and null means what it means for a new key. `addTokens` are put on top of whatever the
- * total is by then; of a quota that renews until it does, unless they are `lasting`. `tokensUsed: 0` is a quota reset.
+ * total is by then; of a quota that renews until it does, unless they are `lasting`. `tokensUsed: 0` is a quota reset. `once`: a
+ * name by which whoever makes the change knows it; what they have made by that name is not made again.
  */
 export type KeyPatch = Partial<Omit<NewKey, 'ownerId' | 'purpose'>> & {
   addTokens?: number
   lasting?: boolean
   tokensUsed?: 0
+  once?: string | undefined
 }
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */

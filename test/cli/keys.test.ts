@@ -145,6 +145,11 @@ describe('keys create', () => {
       ['keys', 'update', 'key_x', '--tokens', '1', '--add-tokens', '1'],
       '--tokens and --add-tokens cannot be used together.',
     ],
+    [
+      ['keys', 'update', 'key_x', '--add-tokens', '1', '--once', 'a', '--rpm', '3'],
+      '--once goes with --add-tokens alone: make other changes by a command of their own.',
+    ],
+    [['keys', 'update', 'key_x', '--add-tokens', '1', '--once', ' '], '--once must be 1 to 255 characters of ASCII.'],
     [['keys', 'update', 'key_x', '--label', ' '], '--label must not be empty.'],
     [['keys', 'create', '--label', 'a\tb'], '--label must not have line breaks or other invisible characters.'],
     [
@@ -242,6 +247,8 @@ describe('keys update', () => {
     expect(await update('--add-tokens', '5', '--lasting')).toMatchObject({ tokens_total: 135, tokens_extra: 30 })
     const { out } = await type('keys', 'show', id)
     expect(out).toContain('30 of the tokens are for this period alone')
+    for (const _ of [1, 2])
+      expect(await update('--add-tokens', '5', '--once', 'invoice 7')).toMatchObject({ tokens_total: 140 })
   })
 
   test('makes a quota renew, and stops it', async () => {

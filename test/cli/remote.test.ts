@@ -314,6 +314,16 @@ test('a change of which a part is refused adds no tokens, so that it can be made
   })
 })
 
+test('a top-up with a name is made once', async () => {
+  const { id } = await made('--tokens', '100')
+  for (const _ of [1, 2]) {
+    const { out } = await remote('keys', 'update', id, '--add-tokens', '50', '--once', 'invoice 7', '--json')
+    expect(JSON.parse(out)).toMatchObject({ tokens_total: 150 })
+  }
+  const other = await remote('keys', 'update', id, '--add-tokens', '51', '--once', 'invoice 7')
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('stands for another change')])
+})
+
 describe('the server', () => {
   test('may be named by the environment; a flag that names this machine counts before it', async () => {
     terminal.env.SLUICE_SERVER = `${desk.url}/dashboard/`

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Key, KeyPatch, Keys, NewKey } from '../../src/keys/key.ts'
+import type { Actor, Key, KeyPatch, Keys, NewKey } from '../../src/keys/key.ts'
 import { statusOf } from '../../src/keys/status.ts'
 import { until } from '../support/until.ts'
 import { type AnyStore, closeAll, STORES } from './stores.ts'
@@ -302,5 +302,54 @@ describe.each(STORES)('a top-up in %s', (_, { newPlace }) => {
     ['with the agreement to renew is for the first period', null, [{ addTokens: 500, renews: 'day' }], [1_500, 1_000]],
   ])('%s', async (_, renews, patches, [before, after]) => {
     expect(await topped(renews, patches)).toEqual([before, after, after])
+  })
+})
+
+describe.each(STORES)('a top-up with a name in %s', (_, { newPlace }) => {
+  const OTHER: Actor = { kind: 'token', id: 'tok_other' }
+
+  test('is made once, at whichever process and however often it is asked for', async () => {
+    const place = await newPlace()
+    const stores = [await place.open(), await place.open()]
+    const [first] = stores
+    const made = await first?.keys.issue(newKey({ tokensTotal: 100 }), ACTOR)
+    const id = made?.key.id ?? ''
+    await stores[1]?.refresh()
+    const patch = { addTokens: 50, once: 'invoice 7' }
+    const asked = Array.from({ length: 8 }, async (_, i) => stores[i % 2]?.keys.update(id, patch, ACTOR))
+    expect((await Promise.all(asked)).map((key) => key?.tokensTotal)).toEqual(Array(8).fill(150))
+    expect(await place.sum('keys', 'tokens_total')).toBe(150)
+    expect(await place.count("audit WHERE action = 'key.update'")).toBe(1)
+    // Whatever was changed meanwhile.
+    await first?.keys.update(id, { tokensTotal: 7 }, ACTOR)
+    expect((await first?.keys.update(id, patch, ACTOR))?.tokensTotal).toBe(7)
+  })
+
+  test('is another by another name, of another caller, or of another key', async () => {
+    const { keys } = await (await newPlace()).open()
+    const { key } = await keys.issue(newKey({ tokensTotal: 100 }), ACTOR)
+    const patch = { addTokens: 50, once: 'a' }
+    await keys.update(key.id, patch, ACTOR)
+    await keys.update(key.id, { ...patch, once: 'b' }, ACTOR)
+    await keys.update(key.id, patch, OTHER)
+    await keys.update(key.id, { addTokens: 50 }, ACTOR)
+    const other = await keys.issue(newKey({ tokensTotal: 100 }), ACTOR)
+    expect((await keys.update(other.key.id, patch, ACTOR)).tokensTotal).toBe(150)
+    expect(keys.get(key.id)?.tokensTotal).toBe(300)
+  })
+
+  test('is refused where it adds something else, and made where it was refused before', async () => {
+    const { keys } = await (await newPlace()).open()
+    const { key } = await keys.issue(newKey({ tokensTotal: 100 }), ACTOR)
+    const no = (): void => {
+      throw new Error('not now')
+    }
+    await expect(keys.update(key.id, { addTokens: 50, once: 'a' }, ACTOR, no)).rejects.toThrow('not now')
+    await keys.update(key.id, { addTokens: 50, once: 'a' }, ACTOR)
+    // What is made already needs no room.
+    expect((await keys.update(key.id, { addTokens: 50, once: 'a' }, ACTOR, no)).tokensTotal).toBe(150)
+    for (const patch of [{ addTokens: 51 }, { addTokens: 50, lasting: true }])
+      await expect(keys.update(key.id, { ...patch, once: 'a' }, ACTOR)).rejects.toThrow('another change')
+    expect(keys.get(key.id)?.tokensTotal).toBe(150)
   })
 })

@@ -1,5 +1,6 @@
 // `keys update`: what is named changes, the rest stays.
 
+import { isOnceName } from '../../keys/check.ts'
 import { BACKEND_FLAGS, type KeyChange } from '../backend.ts'
 import { BUDGET_FLAGS, readBudgetFlags } from '../budget.ts'
 import { command } from '../command.ts'
@@ -19,6 +20,11 @@ import {
 } from './limit-flags.ts'
 import { idOf, KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
+const readOnce = (name: string | undefined): string | undefined => {
+  if (name === undefined || isOnceName(name)) return name
+  throw usageError('--once must be 1 to 255 characters of ASCII.')
+}
+
 export const keysUpdate = command({
   name: 'update',
   summary: 'Change a key; takes effect in a running server within a second',
@@ -32,6 +38,11 @@ export const keysUpdate = command({
       description: 'Tokens to add to the quota; of one that renews, for this period alone',
     },
     lasting: { type: 'boolean', description: 'With --add-tokens: for every period to come as well' },
+    once: {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'With --add-tokens: a name for it, by which a command that is repeated adds nothing more',
+    },
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
     expires: {
       type: 'string',
@@ -49,13 +60,18 @@ export const keysUpdate = command({
     ...JSON_FLAG,
   },
   words: USE_WORDS,
-  examples: ['sluice keys update key_8Fq… --add-tokens 1000000', 'sluice keys update key_8Fq… --expires 30d --rpm 120'],
+  examples: [
+    'sluice keys update key_8Fq… --add-tokens 1000000',
+    'sluice keys update key_8Fq… --add-tokens 1000000 --once invoice-2026-09',
+    'sluice keys update key_8Fq… --expires 30d --rpm 120',
+  ],
   run: async (args, io) => {
     const { label, tokens, renews, expires } = args
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
     if (args.lasting && addTokens === undefined) throw usageError('--lasting goes with --add-tokens.')
+    const once = readOnce(args.once)
     const total = readCount('--tokens', tokens)
     const backend = await openBackend(args, io)
     const change: KeyChange = {
@@ -72,12 +88,15 @@ export const keysUpdate = command({
       ...(args.lasting ? { lasting: true } : {}),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),
     }
+    const others = Object.keys(change).filter((name) => name !== 'addTokens' && name !== 'lasting')
+    if (once !== undefined && (addTokens === undefined || others.length > 0))
+      throw usageError('--once goes with --add-tokens alone: make other changes by a command of their own.')
     if (Object.keys(change).length === 0) {
       throw usageError('Nothing to change: name at least one flag; "sluice keys update --help" lists them.')
     }
     const id = await idOf(backend, args.id)
     requireUnrevoked(await backend.getKey(id))
-    printKey(await backend.updateKey(id, change), undefined, args.json, io)
+    printKey(await backend.updateKey(id, { ...change, once }), undefined, args.json, io)
     return EXIT.ok
   },
 })

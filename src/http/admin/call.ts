@@ -2,8 +2,9 @@
 
 import type { Input, Output } from '../../admin-api/contract.ts'
 import type { Access, RouteName } from '../../admin-api/routes.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { isOnceName } from '../../keys/check.ts'
 import type { Actor, Key } from '../../keys/key.ts'
 import type { AdminToken, Member, Session } from '../../members/member.ts'
 
@@ -78,6 +79,13 @@ export const actorOf = (caller: Caller): Actor => {
   if (caller.kind === 'session') return { kind: 'member', id: caller.session.member.id }
   if (caller.kind === 'token') return { kind: 'token', id: caller.token.id }
   return { kind: 'system', id: 'anyone' }
+}
+
+/** The name by which a call is known again that is repeated; undefined where it has none. Throws `invalid_request`. */
+export const onceOf = ({ request }: Call): string | undefined => {
+  const name = request.headers.get('idempotency-key')
+  if (name === null || isOnceName(name)) return name ?? undefined
+  throw invalidRequest('Idempotency-Key: expected 1 to 255 characters of ASCII.', 'Idempotency-Key')
 }
 
 /** The session of a route that only sessions reach. */

@@ -12,7 +12,7 @@ import { type Key, type KeyPatch, permits } from '../../keys/key.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
 import { checkBudget, checkRoom, checkTokens, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
-import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
+import { actorOf, type Call, keyOf, limitedMember, onceOf, type Part } from './call.ts'
 import { futureTimeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
 import { oneKeyView } from './view.ts'
@@ -33,7 +33,7 @@ export const keyChanges: Part<
   'keys.top-up': async (call, { id, tokens, lasting }) => {
     const key = requireUsable(keyOf(call, id))
     const wish = ({ tokensTotal }: Key): Wish => ({ tokensTotal: tokensTotal + tokens })
-    return changed(call, key, wish, { addTokens: tokens, lasting })
+    return changed(call, key, wish, { addTokens: tokens, lasting, once: onceOf(call) })
   },
   'keys.reset': async (call, { id }) => {
     const key = requireUsable(keyOf(call, id))

@@ -1,6 +1,6 @@
 // Keys in PostgreSQL, all held in memory: neither authentication of a known key nor admission runs a query.
 
-import { and, asc, eq, getTableColumns, gt, isNull } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import { GatewayError } from '../../errors.ts'
 import { budgetOf } from '../../keys/budget.ts'
 import { checkKey } from '../../keys/check.ts'
@@ -12,8 +12,11 @@ import {
   type KeyColumns,
   type KeyRow,
   keptOf,
+  type Once,
+  onceOf,
   RENEWAL,
   renewed,
+  requireSame,
   revoked,
   rotated,
   toKey,
@@ -22,7 +25,7 @@ import {
 import type { BudgetRing } from './budgets.ts'
 import type { Changes, Changing } from './change.ts'
 import type { Orm } from './orm.ts'
-import { byBytes, keys as table } from './schema.ts'
+import { audit, byBytes, keys as table } from './schema.ts'
 import { writtenSince } from './versions.ts'
 
 export type KeyRing = {
@@ -67,6 +70,18 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
     columns: (row: KeyRow, now: number) => KeyColumns
     budget?: NewKey['budget']
     check?: ((owned: readonly Key[], key: Key) => void) | undefined
+    once?: Once | undefined
+  }
+  /** Whether that change was made before. */
+  const isMade = async ({ id, action }: Edit, once: Once, actor: Actor, { tx }: Changing): Promise<boolean> => {
+    const named = sql`${audit.after}::json #>> '{once,name}' = ${once.name}`
+    const byActor = and(eq(audit.actorKind, actor.kind), eq(audit.actorId, actor.id))
+    const [made] = await tx
+      .select({ after: audit.after })
+      .from(audit)
+      .where(and(eq(audit.target, id), eq(audit.action, action), byActor, named))
+    if (made !== undefined) requireSame(once, made.after)
+    return made !== undefined
   }
   /** No other change is under way: they stay as they are, but for what is used of them. */
   const ownedBy = async (ownerId: string | null | undefined, { tx }: Changing): Promise<Key[]> =>
@@ -79,10 +94,10 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   }
   const write = async (edit: Edit, changing: Changing, before: KeyRow, tells = true): Promise<KeyRow> => {
     const { tx, note, now, version } = changing
-    const { id, action, budget } = edit
+    const { id, action, budget, once } = edit
     const values = { ...edit.columns(before, now), version }
     const [after = before] = await tx.update(table).set(values).where(eq(table.id, id)).returning(columns)
-    if (tells) await note(action, id, toKey(before), toKey(after))
+    if (tells) await note(action, id, toKey(before), once === undefined ? toKey(after) : { ...toKey(after), once })
     if (budget !== undefined) await ofBudgets.put(budgetOf('key', id), budget, changing)
     return after
   }
@@ -90,6 +105,7 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
   const edit = async (one: Edit, actor: Actor): Promise<Key> => {
     const row = await change(actor, async (changing) => {
       const before = await locked(one.id, changing)
+      if (one.once !== undefined && (await isMade(one, one.once, actor, changing))) return before
       one.check?.(await ownedBy(before.ownerId, changing), toKey(before))
       return write(one, changing, before)
     })
@@ -142,7 +158,7 @@ export const createKeyRing = ({ orm, changes, clock, refresh, ofBudgets }: Optio
     async update(id, patch, actor, check) {
       checkKey(patch)
       const set = (row: KeyRow, now: number): KeyColumns => updated(row, patch, now)
-      return edit({ id, action: 'key.update', columns: set, budget: patch.budget, check }, actor)
+      return edit({ id, action: 'key.update', columns: set, budget: patch.budget, check, once: onceOf(patch) }, actor)
     },
     async renew(id) {
       const known = cache.get(id)?.renewedAt

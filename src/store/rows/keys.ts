@@ -1,6 +1,7 @@
 // Keys as rows, of either dialect: what is read from them, what changes set, and those that are held in memory.
 
 import { invalidRequest } from '../../errors.ts'
+import { asObject } from '../../ir/json.ts'
 import type { Actor, Key, KeyPatch, Keys } from '../../keys/key.ts'
 import { hashSecret } from '../../keys/secret.ts'
 import type { keys } from '../postgres/schema.ts'
@@ -41,6 +42,20 @@ export const toKey = (row: KeyRow): Key => ({
 
 /** What is kept of a secret. */
 export const keptOf = (secret: string) => ({ hash: hashSecret(secret), lastFour: secret.slice(-4) })
+
+/** A change that is made once, as its row in the audit has it. */
+export type Once = { name: string; tokens: number; lasting: boolean }
+
+export const onceOf = ({ once: name, addTokens = 0, lasting = false }: KeyPatch): Once | undefined =>
+  name === undefined ? undefined : { name, tokens: addTokens, lasting }
+
+/** Throws `invalid_request` where the change that was made by that name is another. `after`: of its row in the audit. */
+export const requireSame = (once: Once, after: unknown): void => {
+  const made: Partial<Once> = asObject(asObject(after).once)
+  if (made.tokens === once.tokens && made.lasting === once.lasting) return
+  const message = 'This Idempotency-Key stands for another change of this key. Send each change with one of its own.'
+  throw invalidRequest(message, 'Idempotency-Key')
+}
 
 /** Throws `invalid_request` where the total cannot be. */
 export const updated = (row: KeyRow, patch: KeyPatch, now: number): KeyColumns => {

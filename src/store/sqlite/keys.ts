@@ -13,8 +13,11 @@ import {
   type KeyColumns,
   type KeyRow,
   keptOf,
+  type Once,
+  onceOf,
   RENEWAL,
   renewed,
+  requireSame,
   revoked,
   rotated,
   toKey,
@@ -23,7 +26,7 @@ import {
 import type { BudgetRing } from './budgets.ts'
 import type { Change, Note, Transaction } from './change.ts'
 import type { AtOnce } from './patient.ts'
-import { keys as table } from './schema.ts'
+import { audit, keys as table } from './schema.ts'
 
 export type KeyRing = {
   keys: AtOnce<Keys>
@@ -78,23 +81,38 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
     columns: (row: KeyRow) => KeyColumns
     budget?: NewKey['budget']
     check?: ((owned: readonly Key[], key: Key) => void) | undefined
+    once?: Once | undefined
   }
-  const write = ({ id, action, columns, budget, check }: Edit, tx: Transaction, note: Note): KeyRow => {
+  /** Whether that change was made before. */
+  const isMade = ({ id, action }: Edit, once: Once, actor: Actor, tx: Transaction): boolean => {
+    const named = sql`json_extract(${audit.after}, '$.once.name') = ${once.name}`
+    const byActor = and(eq(audit.actorKind, actor.kind), eq(audit.actorId, actor.id))
+    const made = tx
+      .select({ after: audit.after })
+      .from(audit)
+      .where(and(eq(audit.target, id), eq(audit.action, action), byActor, named))
+      .get()
+    if (made !== undefined) requireSame(once, made.after)
+    return made !== undefined
+  }
+  const write = (one: Edit, tx: Transaction, note: Note, actor?: Actor): KeyRow => {
+    const { id, action, columns, budget, check, once } = one
     const before = tx.select().from(table).where(eq(table.id, id)).get()
     if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
+    if (once !== undefined && actor !== undefined && isMade(one, once, actor, tx)) return before
     if (check !== undefined) {
       const owned = ownedBy(before.ownerId ?? undefined, tx)
       check(owned, cache.get(id) ?? toKey(before))
     }
     const values = { ...columns(before), version: NEXT_VERSION }
     const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
-    note(action, id, toKey(before), toKey(after))
+    note(action, id, toKey(before), once === undefined ? toKey(after) : { ...toKey(after), once })
     if (budget !== undefined) ofBudgets.put(budgetOf('key', id), budget, tx, note)
     return after
   }
   /** Updates memory once the change is durable. */
   const edit = (one: Edit, actor: Actor): Key => {
-    const row = change(actor, (tx, note) => write(one, tx, note))
+    const row = change(actor, (tx, note) => write(one, tx, note, actor))
     if (one.budget !== undefined) ofBudgets.reload(false)
     return take(row)
   }
@@ -141,7 +159,7 @@ export const createKeyRing = ({ orm, change, clock, refresh, ofBudgets }: Option
     update(id, patch, actor, check) {
       checkKey(patch)
       const columns = (row: KeyRow): KeyColumns => updated(row, patch, clock())
-      return edit({ id, action: 'key.update', columns, budget: patch.budget, check }, actor)
+      return edit({ id, action: 'key.update', columns, budget: patch.budget, check, once: onceOf(patch) }, actor)
     },
     renew(id) {
       const columns = (row: KeyRow): KeyColumns => renewed(row, clock())

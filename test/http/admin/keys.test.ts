@@ -49,6 +49,17 @@ describe('an admin', () => {
       expect(text).not.toContain(secret)
     }
   })
+
+  test('tops up once by a name, however often it is sent', async () => {
+    const { key } = await desk.call('keys.create', desk.admin, { label: 'named', tokens_total: 17 })
+    const { id } = key
+    const topUp = (tokens: number, name: string) =>
+      desk.request('keys.top-up', desk.admin, { id, tokens }, { 'idempotency-key': name })
+    for (const _ of [1, 2]) expect(await (await topUp(3, 'invoice 7')).json()).toMatchObject({ tokens_total: 20 })
+    for (const refused of [await topUp(3, 'x'.repeat(256)), await topUp(4, 'invoice 7')])
+      expect(await refusal(refused)).toMatchObject({ status: 400, message: expect.stringContaining('Idempotency-Key') })
+  })
+
   test('changes, tops up, resets, rotates and revokes; each is in force at once and in the audit by name', async () => {
     const { key, secret } = await desk.call('keys.create', desk.admin, { label: 'one', tokens_total: 10, owner: null })
     const id = key.id
