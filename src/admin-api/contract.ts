@@ -205,6 +205,7 @@ export const CONTRACT = {
       ...Range,
       by: oneOf(['model', 'key', 'member', 'team', 'account', 'provider', 'tag', 'day'], { default: 'model' }),
       key: Type.Optional(Given),
+      daily: Type.Boolean({ default: false, description: 'Each day of each group by itself, whole days' }),
     }),
     output: S.UsageTable,
   },

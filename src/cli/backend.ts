@@ -42,7 +42,13 @@ export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof L
 /** `since`: from when it counts, which may be earlier than was asked for; null: from the beginning. */
 type ShownUsage = {
   since: string | null
-  rows: (ShownSums & { group: string; label: string; owner?: string | null; server_tools?: ServerToolCalls })[]
+  rows: (ShownSums & {
+    group: string
+    label: string
+    day?: string
+    owner?: string | null
+    server_tools?: ServerToolCalls
+  })[]
   khr_per_usd: number
   time_zone: string
   time_zone_since: string | null

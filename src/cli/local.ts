@@ -84,6 +84,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
           rows: rows.map((row) => ({
             ...shownSums(row),
             ...{ group: row.group, label: labelOf(row.group) },
+            ...(row.day === undefined ? {} : { day: row.day }),
             ...(query.by === 'key' ? { owner: ownerOf(row.group) } : {}),
             ...(row.serverTools === undefined ? {} : { server_tools: row.serverTools }),
           })),

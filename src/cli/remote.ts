@@ -66,9 +66,10 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     },
     revokeKey: (id) => call('keys.revoke', { id }),
     rotateKey: (id, graceMs) => call('keys.rotate', { id, grace_seconds: Math.ceil(graceMs / 1000) }),
-    usage: ({ by, sinceMs, untilMs, keyId }) =>
+    usage: ({ by, daily, sinceMs, untilMs, keyId }) =>
       call('usage.table', {
         by,
+        ...(daily ? { daily } : {}),
         ...(sinceMs === undefined ? {} : { since: iso(sinceMs) }),
         ...(untilMs === undefined ? {} : { until: iso(untilMs) }),
         ...(keyId === undefined ? {} : { key: keyId }),

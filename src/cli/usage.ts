@@ -40,6 +40,10 @@ export const usage = command({
         'What each row is: model, key, member, team, account, provider, tag (of x-gateway-tag) or day; days are those of time_zone',
       default: 'model',
     },
+    daily: {
+      type: 'boolean',
+      description: 'Each day of each by itself, such as for a vendor’s bill with --by account',
+    },
     csv: { type: 'boolean', description: 'Print a table for spreadsheets, with raw figures and a row of totals' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
@@ -48,6 +52,7 @@ export const usage = command({
     'sluice usage --since 30d --by day',
     'sluice usage --by key --since 2026-09-01 --until 2026-10-01',
     'sluice usage --by member --since 30d --csv > usage.csv',
+    'sluice usage --by account --daily --since 2026-09-01 --until 2026-10-01 --csv',
     'sluice usage --key key_8Fq… --json',
   ],
   run: async (args, io) => {
@@ -61,11 +66,15 @@ export const usage = command({
     if (sinceMs !== undefined && sinceMs > io.now())
       io.err('note: --since is in the future: nothing has been used since then')
     const by = args.by as UsageBy
+    const { daily } = args
+    if (daily && by === 'day') throw usageError('--daily goes with another --by than day.')
+    if (daily && by === 'key' && args.key === undefined)
+      throw usageError('--daily with --by key needs a --key: each day of every key is more than a table holds.')
     if (args.csv && args.json) throw usageError('--csv and --json cannot be used together.')
     if (args.key !== undefined && isOfAccounts(by))
       throw usageError(`--by ${by} is summed over all keys together: leave --key out.`)
     const keyId = args.key === undefined ? undefined : await idOf(backend, args.key)
-    const { since, rows, khr_per_usd, ...zone } = await backend.usage({ by, sinceMs, untilMs, keyId })
+    const { since, rows, khr_per_usd, ...zone } = await backend.usage({ by, daily, sinceMs, untilMs, keyId })
     const { time_zone, time_zone_since: changed, time_zone_before: before } = zone
     const { dayOf } = calendarOf(time_zone) ?? UTC
     const dateAt = (at: string): string => dateOf(dayOf(Date.parse(at)))
@@ -79,7 +88,7 @@ export const usage = command({
           ? `note: tags are counted by whole days: from ${dateAt(since)} on`
           : `note: single hours of ${dateAt(since)} are no longer kept: the whole day is counted`,
       )
-    const all = total(rows)
+    const all = totalOf(rows)
     if (args.json) {
       printJson(io, {
         by,
@@ -89,6 +98,7 @@ export const usage = command({
         khr_per_usd,
         rows: rows.map((row) => ({
           label: row.label,
+          ...(row.day === undefined ? {} : { day: row.day }),
           ...(row.owner === undefined ? {} : { owner: row.owner }),
           ...rowJson(row.group, row, khr_per_usd),
           ...toolsJson(row.server_tools),
@@ -98,13 +108,14 @@ export const usage = command({
       return EXIT.ok
     }
     if (args.csv) {
-      const titled = rows.map(({ group, label, owner, ...sums }) => ({ group, label, owner, sums }))
+      const titled = rows.map(({ group, label, day, owner, ...sums }) => ({ group, label, day, owner, sums }))
       io.out(usageCsv(by, titled, all, khr_per_usd).trimEnd())
       return EXIT.ok
     }
     const cost = usdColumn([...rows, all].map(({ cost_micro_usd }) => cost_micro_usd))
     const fees = usdColumn([...rows, all].map(({ fees_micro_usd }) => fees_micro_usd))
-    const line = (group: string, sums: ShownSums) => [
+    const line = (group: string, sums: ShownSums, day: string) => [
+      ...(daily ? [day] : []),
       group,
       grouped(sums.requests),
       grouped(sums.errors),
@@ -117,15 +128,18 @@ export const usage = command({
       ...(all.fees_micro_usd > 0 ? [fees(sums.fees_micro_usd)] : []),
     ]
     const head = [
+      ...(daily ? ['DAY'] : []),
       ...[by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR'],
       ...(all.fees_micro_usd > 0 ? ['OF WHICH FEES'] : []),
     ]
     // Keys may be called the same.
     const called = Map.groupBy(rows, ({ label }) => label)
     const named = ({ group, label }: (typeof rows)[number]): string =>
-      called.get(label)?.length === 1 ? label : `${label} (${group})`
-    const table = [head, ...rows.map((row) => line(named(row), row)), line('total', all)]
-    io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8, 9]).join('\n'))
+      called.get(label)?.every((other) => other.group === group) ? label : `${label} (${group})`
+    const total = daily ? line('', all, 'total') : line('total', all, '')
+    const table = [head, ...rows.map((row) => line(named(row), row, row.day ?? '')), total]
+    const figures = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((column) => column + (daily ? 1 : 0))
+    io.out(columns(table, '', figures).join('\n'))
     const tools = Object.entries(totalTools(rows))
     if (tools.length > 0)
       io.out(
@@ -145,7 +159,7 @@ const totalTools = (rows: readonly { server_tools?: ServerToolCalls }[]): Server
 /** No member where there were none. */
 const toolsJson = (tools: ServerToolCalls = {}) => (Object.keys(tools).length === 0 ? {} : { server_tools: tools })
 
-const total = (rows: readonly ShownSums[]): ShownSums => {
+const totalOf = (rows: readonly ShownSums[]): ShownSums => {
   const sum = (name: keyof ShownSums) => rows.reduce((all, row) => all + row[name], 0)
   return {
     requests: sum('requests'),

@@ -15,14 +15,14 @@ type Sums = {
   fees_micro_usd: number
 }
 
-type Row = { group: string; label: string; owner?: string | null | undefined; sums: Sums }
+type Row = { group: string; label: string; day?: string | undefined; owner?: string | null | undefined; sums: Sums }
 
 const COUNTS = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'output', 'reasoning'] as const
 
 /** With two decimals. A division before would make half a hundredth a little less than that. */
 export const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e4) / 100
 
-/** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners. */
+/** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners, and days theirs. */
 export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUsd: number): string => {
   const isNamed = by === 'key' || by === 'member' || by === 'team'
   const named = (group: string, label: string, owner: string): string[] => [
@@ -37,12 +37,15 @@ export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUs
     khrOf(sums.cost_micro_usd, khrPerUsd),
     sums.fees_micro_usd / 1e6,
   ]
+  const isDaily = rows.some(({ day }) => day !== undefined)
+  const dated = (day: string): string[] => (isDaily ? [day] : [])
   return csvOf([
-    [...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr', 'fees_usd'],
-    ...rows.map(({ group, label, owner, sums }) => [
+    [...dated('day'), ...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr', 'fees_usd'],
+    ...rows.map(({ group, label, day = '', owner, sums }) => [
+      ...dated(day),
       ...named(group === '' && !isNamed ? label : group, label, owner ?? ''),
       ...figures(sums),
     ]),
-    [...named('total', '', ''), ...figures(total)],
+    [...dated(isDaily ? 'total' : ''), ...named(isDaily ? '' : 'total', '', ''), ...figures(total)],
   ])
 }

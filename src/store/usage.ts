@@ -14,21 +14,23 @@ export const isOfAccounts = (by: string): by is 'account' | 'provider' => by ===
 /**
  * `sinceMs`: milliseconds since the epoch, rounded down to the full hour, or to the UTC day where its hours are no longer
  * kept; absent: from the beginning. `untilMs`: exclusive, rounded up to the full UTC day; absent: to the end.
- * `keyIds` absent: every key. By tag whole days are counted; by account and provider there are no `keyIds`.
+ * `keyIds` absent: every key. By tag whole days are counted; by account and provider there are no `keyIds`. `daily`: each day of
+ * each group by itself, whole days; by key only of some.
  */
 export type UsageQuery = {
   by: UsageBy
   sinceMs?: number | undefined
   untilMs?: number | undefined
   keyIds?: readonly string[] | undefined
+  daily?: boolean | undefined
 }
 
 /**
  * `group` is a catalogue id, a key's, a member's or a team's id, `provider/account`, a provider, a tag or a UTC day
  * (`2026-09-01`); '' what has none. `serverTools`: calls of tools that ran at the vendor, of
- * whole UTC days; absent where there were none.
+ * whole UTC days; absent where there were none. `day`: of `daily` sums, in the order of days.
  */
-export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls }
+export type UsageRow = Figures & { group: string; day?: string; serverTools?: ServerToolCalls }
 
 /** `since`: from when the rows count, where it was asked for. */
 export type UsageTable = { since: number | undefined; rows: UsageRow[] }

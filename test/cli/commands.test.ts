@@ -85,6 +85,8 @@ test.each([
   [['connect', 'claude'], 'There is no client "claude" here; did you mean "claude-code"?'],
   [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, member, team, account, provider, tag, day.'],
   [['usage', '--csv', '--json'], '--csv and --json cannot be used together.'],
+  [['usage', '--by', 'key', '--daily'], '--daily with --by key needs a --key'],
+  [['usage', '--by', 'day', '--daily'], '--daily goes with another --by than day.'],
   [['usage', '--by', 'account', '--key', 'a'], '--by account is summed over all keys together: leave --key out.'],
   [['usage', '--since', 'ever'], '--since: found "ever"'],
   [['backup'], 'Missing FILE: file to write; must not exist yet.'],
@@ -310,6 +312,14 @@ describe('on a data directory with exchanges', () => {
     expect(JSON.parse((await type('usage', '--by', 'day', '--since', '30d', '--json')).out).rows).toMatchObject([
       { group: '2026-09-01', requests: 3 },
     ])
+    for (const by of ['model', 'account', 'tag']) {
+      const { rows, total } = JSON.parse((await type('usage', '--by', by, '--daily', '--json')).out)
+      expect([rows[0].day, total.requests]).toEqual(['2026-09-01', 3])
+    }
+    const daily = (await type('usage', '--by', 'account', '--daily')).out.split('\n')
+    expect(daily[0]).toStartWith('DAY         ACCOUNT')
+    expect(daily[1]).toStartWith('2026-09-01')
+    expect(daily.at(-1)).toStartWith('total')
     expect(JSON.parse((await type('usage', '--since', '2026-10-01', '--json')).out)).toMatchObject({
       since: '2026-10-01T00:00:00.000Z',
       rows: [],

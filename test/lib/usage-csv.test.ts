@@ -26,3 +26,17 @@ describe('riel', () => {
     ])
   })
 })
+
+test('days have a column of their own where each is told by itself', () => {
+  const sums = { ...NONE, cost_micro_usd: 9_450, fees_micro_usd: 0 }
+  const rows = ['2026-09-01', '2026-09-02'].map((day) => ({ group: 'p/main', label: 'p/main', day, sums }))
+  const lines = usageCsv('account', rows, { ...sums, requests: 2, cost_micro_usd: 18_900 }, 4_100)
+    .trim()
+    .split('\r\n')
+  expect(lines.map((line) => line.split(',').slice(0, 3))).toEqual([
+    ['day', 'account', 'requests'],
+    ['2026-09-01', 'p/main', '1'],
+    ['2026-09-02', 'p/main', '1'],
+    ['total', '', '2'],
+  ])
+})

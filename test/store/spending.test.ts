@@ -121,7 +121,14 @@ describe.each(STORES)('in %s', (_, { newPlace, runs }) => {
               const mine = inTime.filter(({ key }) => keyIds === undefined || asked?.includes(key))
               const wanted = plain(mine, groups[by])
               expect([by, told((await store.usage({ by, sinceMs: since, keyIds })).rows)]).toEqual([by, wanted])
-              if (by === 'day' || (by === 'key' && keyIds === undefined)) continue
+              if (by === 'key' && keyIds === undefined) continue
+              const daily = (await store.usage({ by, sinceMs: since, keyIds, daily: true })).rows
+              const days = by === 'day' ? groups.day : (each: Made) => `${groups.day(each)} ${groups[by](each)}`
+              const dated = daily.map(({ day, group, ...row }) => ({ ...row, group: day ? `${day} ${group}` : group }))
+              expect([by, told(dated)]).toEqual([by, plain(mine, days)])
+              const order = dated.map(({ group }) => group)
+              expect(order).toEqual(order.toSorted())
+              if (by === 'day') continue
               for (const step of by === 'tag' ? (['day'] as const) : (['day', 'hour'] as const)) {
                 const rows = await store.insight.series({ step, by, since, until, keyIds })
                 const sums: Record<string, Figures> = {}

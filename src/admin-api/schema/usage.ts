@@ -107,6 +107,9 @@ export const UsageTable = Type.Object({
       Type.Object({
         group: Type.String(),
         label: Type.String(),
+        day: Type.Optional(
+          Type.String({ description: 'Where each day is told by itself, in their order: 2026-09-01.' }),
+        ),
         owner: Type.Optional(Nullable(Type.String({ description: 'By key: the name of the member whose it is.' }))),
         server_tools: Type.Optional(ServerToolCalls),
       }),

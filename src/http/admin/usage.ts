@@ -40,7 +40,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       compare,
     })
   },
-  'usage.table': async (call, { since, until, by, key }) => {
+  'usage.table': async (call, { since, until, by, key, daily }) => {
     requireTold(call, by, key)
     const { store, config } = call.gateway
     const range = {
@@ -48,14 +48,21 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       untilMs: until === undefined ? undefined : timeOf(until, 'until', config.calendar),
     }
     requireOrder(range.sinceMs, range.untilMs)
-    const { since: from, rows } = await store.insight.usage({ by, keyIds: keyIdsOf(call, key), ...range })
+    const keyIds = keyIdsOf(call, key)
+    if (daily && by === 'key' && keyIds === undefined)
+      throw invalidRequest(
+        'daily: each day of every key is more than a table holds. Name one key, or leave it out.',
+        'daily',
+      )
+    const { since: from, rows } = await store.insight.usage({ by, daily, keyIds, ...range })
     const labelOf = await labelsOf(store, by)
     const ownerOf = await ownersOf(store)
     return {
       since: isoOrNull(from),
-      rows: rows.map(({ group, serverTools, ...figures }) => ({
+      rows: rows.map(({ group, day, serverTools, ...figures }) => ({
         group,
         label: labelOf(group),
+        ...(day === undefined ? {} : { day }),
         ...(by === 'key' ? { owner: ownerOf(group) } : {}),
         ...(serverTools === undefined ? {} : { server_tools: serverTools }),
         ...sumsView(figures, config.khrPerUsd),

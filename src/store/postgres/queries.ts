@@ -4,7 +4,7 @@ import { type Calendar, startOfStep } from '../../lib/calendar.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import { readInTurn } from '../reading/ask.ts'
 import { ASTRAY_MS } from '../reading/rows.ts'
-import { readUsage } from '../reading/usage.ts'
+import { usageIn } from '../reading/sums.ts'
 import type { AuditRow } from '../store.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from '../usage.ts'
 import type { Client, Queries } from './client.ts'
@@ -26,7 +26,7 @@ type PostgresQueries = {
 export const createQueries = (db: Client, clock: () => number, calendar: Calendar, sums: Sums): PostgresQueries => ({
   async usage(query) {
     await sums.add()
-    return await readAsOfNow(db, () => readUsage(query, calendar, WORDS))
+    return await readAsOfNow(db, () => usageIn(query, calendar, WORDS))
   },
   async exchanges({ limit, id }) {
     const rest = `${id === undefined ? '' : 'WHERE id = ? '}ORDER BY row DESC LIMIT ?`

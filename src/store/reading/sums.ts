@@ -1,10 +1,11 @@
 // The dashboard's series and lists of sums: each seeks by an index of the table that serves its range.
 
-import { type Calendar, dayFrom, stepsBetween } from '../../lib/calendar.ts'
+import { type Calendar, dateOf, dayAfter, dayFrom, stepsBetween } from '../../lib/calendar.ts'
 import { HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { SUMMED } from '../figures.ts'
 import type { Insight, Measure, RefusedByCode, SeriesQuery, SeriesRow } from '../insight.ts'
 import { ALL_KEYS } from '../refusals.ts'
+import type { UsageQuery, UsageTable } from '../usage.ts'
 import { type Reading, rowsOf, type Words } from './ask.ts'
 import { dayIn, hourIn } from './days.ts'
 import { inOrder, isApart, isByOwner, ownerOf, sumsApart, WITH_OWNERS, withRest } from './spending.ts'
@@ -24,7 +25,7 @@ export const readingsOfSums = (
     const ofKeys = yield* series({ ...query, by: 'key' }, calendar, words)
     return { ofKeys, ofAll: yield* series({ ...query, by: 'none', keyIds: undefined }, calendar, words) }
   },
-  usage: (query) => readUsage(query, calendar, words),
+  usage: (query) => usageIn(query, calendar, words),
   *topKeys({ since, until, limit, most, model }) {
     const rows = yield* rowsOf<{ id: string }>(
       `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
@@ -52,6 +53,24 @@ export const readingsOfSums = (
     return rows.sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1))
   },
 })
+
+/** By group, or by group and day. */
+export function* usageIn(query: UsageQuery, calendar: Calendar, words: Words): Reading<UsageTable> {
+  const { by, sinceMs, untilMs, keyIds, daily = false } = query
+  if (!daily || by === 'day') return yield* readUsage(query, calendar, words)
+  const [known] = yield* rowsOf<{ first: number | null; last: number | null }>(
+    'SELECT min(day) AS first, max(day) AS last FROM usage_days',
+  )
+  const behind = dayAfter(known?.last ?? 0)
+  const first = Math.max(known?.first ?? behind, sinceMs === undefined ? 0 : calendar.dayOf(sinceMs))
+  const end = Math.min(behind, untilMs === undefined ? behind : dayFrom(untilMs, calendar))
+  const since = sinceMs === undefined ? undefined : calendar.startOf(calendar.dayOf(sinceMs))
+  if (first >= end) return { since, rows: [] }
+  const span = { since: calendar.startOf(first), until: calendar.startOf(end) }
+  const rows = yield* series({ ...span, step: 'day', by, keyIds, model: undefined }, calendar, words)
+  rows.sort((a, b) => a.at - b.at || inOrder(a, b))
+  return { since, rows: rows.map(({ at, ...row }) => ({ ...row, day: dateOf(calendar.dayOf(at)) })) }
+}
 
 const MEASURED: Readonly<Record<Measure, string>> = {
   tokens: 'input + cache_read + cache_write + output',

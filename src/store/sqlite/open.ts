@@ -20,7 +20,7 @@ import type {
 } from '../../members/member.ts'
 import type { EntryStore } from '../entries.ts'
 import { PATIENCE_MS, TRY_MS } from '../patience.ts'
-import { readUsage } from '../reading/usage.ts'
+import { usageIn } from '../reading/sums.ts'
 import type { RefusalStore } from '../refusals.ts'
 import { type SqliteStore, type Store, storeError } from '../store.ts'
 import { createAlertStore } from './alerts.ts'
@@ -234,7 +234,7 @@ const storeOf = (
     alerts: patient<AlertStore>(createAlertStore(orm, change)),
     insight,
     ...patient<Pick<Store, 'usage' | 'exchanges' | 'audit' | 'lastUsed' | 'refresh' | 'prune' | 'probe' | 'close'>>({
-      usage: afterSettling((query) => readNow(db, readUsage(query, calendar, WORDS))),
+      usage: afterSettling((query) => readNow(db, usageIn(query, calendar, WORDS))),
       exchanges: afterSettling(queries.exchanges),
       audit: queries.audit,
       lastUsed: afterSettling(queries.lastUsed),

@@ -75,6 +75,14 @@ test.each([
   expect(totals.tokens).toBe(480)
 })
 
+test('each day of each account by itself is what it comes to together', async () => {
+  const { rows } = await desk.call('usage.table', desk.admin, { by: 'account', daily: true })
+  const day = new Date().toISOString().slice(0, 10)
+  expect(rows).toMatchObject([{ day, label: 'vendor_a/main', requests: 4, tokens: 480 }])
+  const refused = await refusal(await desk.request('usage.table', desk.admin, { by: 'key', daily: true }))
+  expect([refused.status, refused.message]).toEqual([400, expect.stringContaining('Name one key')])
+})
+
 test('keys have their owners beside them', async () => {
   const { rows } = await desk.call('usage.table', desk.admin, { by: 'key' })
   expect(rows.map(({ label, owner }) => [label, owner]).sort()).toEqual([

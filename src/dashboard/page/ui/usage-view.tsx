@@ -139,21 +139,21 @@ const NO_SUMS = {
 const SUMMED = Object.keys(NO_SUMS) as (keyof typeof NO_SUMS)[]
 
 /** Every group there is, however many, and not only those with a row of their own. */
-const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped): Promise<void> => {
-  const asked = { since, until, by, ...(ofKey === undefined ? {} : { key: ofKey }) }
+const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped, daily: boolean): Promise<void> => {
+  const asked = { since, until, by, daily, ...(ofKey === undefined ? {} : { key: ofKey }) }
   const { rows, khr_per_usd } = await call('usage.table', asked)
   const total = { ...NO_SUMS }
   for (const row of rows) for (const name of SUMMED) total[name] += row[name]
   const [first, last] = datesOf({ since, until }, zone.value)
-  const table = rows.map(({ group, label, owner, ...sums }) => ({ group, label, owner, sums }))
-  save(`usage by ${by} ${first} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
+  const table = rows.map(({ group, label, day, owner, ...sums }) => ({ group, label, day, owner, sums }))
+  save(`usage by ${by}${daily ? ' and day' : ''} ${first} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
 }
 
 /** The same figures as sums, one row for each group. `ofKey`: of that key only. */
 export const UsageTable = (grouped: Grouped) => {
   const { usage, by } = grouped
   const [all, setAll] = useState(false)
-  const exporting = useAction(() => exportTable(grouped))
+  const exporting = useAction((daily: boolean) => exportTable(grouped, daily))
   const rows = seriesOf(usage)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
@@ -165,9 +165,14 @@ export const UsageTable = (grouped: Grouped) => {
     <Card
       title={titleOf(by)}
       tools={
-        <Button size="small" busy={exporting.busy} onClick={() => exporting.run()}>
-          Export as CSV
-        </Button>
+        <div class="row">
+          <Button size="small" busy={exporting.busy} onClick={() => exporting.run(false)}>
+            Export as CSV
+          </Button>
+          <Button size="small" busy={exporting.busy} onClick={() => exporting.run(true)}>
+            Export by day
+          </Button>
+        </div>
       }
       flush
     >
