@@ -163,3 +163,11 @@ test('pictures cost as pictures: those of which nothing is told', async () => {
   )
   expect(streamed.costMicroUsd - (streamed.input ?? 0)).toBe(each * 7)
 })
+
+test('pictures of a stream that tells each by itself have a bill, what their prompts had of pictures too', async () => {
+  const usage = { input_tokens: 50, input_tokens_details: { text_tokens: 10, image_tokens: 40 }, output_tokens: 100 }
+  const event = { type: 'image_generation.completed', ...picture, usage }
+  const steps = [event, event].map((data) => `data: ${JSON.stringify(data)}\n\n`)
+  const row = await draw({ stream: true, n: 2 }, { headers: { 'content-type': 'text/event-stream' }, steps })
+  expect(row).toMatchObject({ outcome: 'done', estimated: false, costMicroUsd: 2 * (10 * 1 + 40 * 3 + 100 * 7) })
+})

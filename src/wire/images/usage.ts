@@ -1,6 +1,6 @@
 // Usage of the images wire: input and output tokens, the output being image tokens.
 
-import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
+import { asObject, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, inCharge, inKinds, sum, type Usage } from '../../ir/usage.ts'
 
 /** An answer's usage object, with that of the model that wrote an SVG image: it is reported and billed separately. */
@@ -11,10 +11,13 @@ export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObj
 
 /**
  * Prompt tokens include cached ones, where the vendor reports those. Some servers use the names of chat-completions. The vendor's
- * images API does not tell of what the output is: all that is not told to be text is pictures.
+ * images API does not tell of what the output is: all that is not told to be text is pictures. `images`: the reports of a stream's
+ * pictures, as they are kept.
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
+  if (Array.isArray(raw.images))
+    return asObjects(raw.images).reduce<Usage | undefined>((all, each) => sum(all, decodeUsage(each)), undefined)
   const classes = inCharge(classesOf(raw), raw)
   const inOutput = asObject(raw.output_tokens_details)
   const drawn = count(inOutput.image_tokens) ?? (classes.output ?? 0) - (count(inOutput.text_tokens) ?? 0)
