@@ -62,19 +62,36 @@ export const send = async (
     // Decompressed by whoever reads it: see answerBody.
     decompress: false,
     ...(target.provider.proxy === undefined ? {} : { proxy: target.provider.proxy }),
+    ...(mayClose(target) && { keepalive: false }),
   } as RequestInit
   const sentAt = ran.begin(STALE_MS)
   try {
-    return await relay.fetch(url, request)
+    return seen(target, await relay.fetch(url, request))
   } catch (error) {
     if (!isStale(error, sentAt) || abort.signal.aborted) throw networkError(error, abort)
   }
   try {
     // Other kept connections may be stale too.
-    return await relay.fetch(url, { ...request, ...(body && { body: bodyOf(body).body }), keepalive: false })
+    const again = { ...request, ...(body && { body: bodyOf(body).body }), keepalive: false }
+    return seen(target, await relay.fetch(url, again))
   } catch (error) {
     throw networkError(error, abort)
   }
+}
+
+/**
+ * When each account's server has failed last. Some servers (all on uvicorn) close the connection of a fault that they did not
+ * expect once they have written it down, without a word of it in their answer: what is sent over it until then is lost.
+ */
+const FAILED = new WeakMap<Target['account'], number>()
+const CLOSES_WITHIN_MS = 60_000
+
+const mayClose = ({ account }: Target): boolean =>
+  performance.now() - (FAILED.get(account) ?? Number.NEGATIVE_INFINITY) < CLOSES_WITHIN_MS
+
+const seen = ({ account }: Target, response: Response): Response => {
+  if (response.status === 500) FAILED.set(account, performance.now())
+  return response
 }
 
 const vertex = () => import('./adapt/vertex.ts')

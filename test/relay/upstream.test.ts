@@ -72,6 +72,48 @@ describe('a request', () => {
   })
 })
 
+describe('after a fault of its server', () => {
+  const MINUTE_MS = 60_000
+  let now: ReturnType<typeof spyOn> | undefined
+  afterEach(() => now?.mockRestore())
+
+  /** Over which connections requests go: one that is answered so, the next, and the first after a minute. */
+  const connections = async (status: number, isSame: boolean): Promise<(boolean | undefined)[]> => {
+    const account = { ...target.account }
+    const next = isSame ? account : { ...account }
+    const calls: (boolean | undefined)[] = []
+    const fetch: Relay['fetch'] = async (_, init) => {
+      calls.push(init.keepalive)
+      return new Response('', { status: calls.length === 1 ? status : 200 })
+    }
+    let at = performance.now() + MINUTE_MS
+    now = spyOn(performance, 'now').mockImplementation(() => at)
+    for (const [to, passed] of [
+      [account, 0],
+      [next, 1],
+      [next, MINUTE_MS],
+    ] as const) {
+      at += passed
+      const abort = new AbortController()
+      await send(
+        { relay: { fetch } as Relay, target: { ...target, account: to }, abort },
+        { url: 'http://provider' },
+        new Headers(),
+      )
+    }
+    return calls
+  }
+
+  test.each<[string, number, boolean, boolean | undefined]>([
+    ['an account gets a new connection for a minute, as the kept one may yet be closed', 500, true, false],
+    ['another keeps its connections', 500, false, undefined],
+    ['that it had only too much to do for, none is left', 503, true, undefined],
+    ['that was the request’s own, none is left', 400, true, undefined],
+  ])('%s', async (_, status, isSame, kept) => {
+    expect(await connections(status, isSame)).toEqual([undefined, kept, undefined])
+  })
+})
+
 describe('what fetch throws', () => {
   test.each([
     ['ETIMEDOUT', 'gateway_timeout', 'could not be reached in time', undefined],
