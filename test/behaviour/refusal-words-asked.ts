@@ -68,6 +68,22 @@ const calledTwice = (wire: ChatWire): JsonObject => {
 const bothOf = (one: JsonObject, other: JsonObject): JsonObject[] =>
   Array.isArray(one.content) ? [{ ...one, content: [...one.content, ...asList(other.content)] }] : [one, other]
 
+/** What the model has said, with a thought that its vendor has sealed, or as text. */
+const thoughtOf = (wire: ChatWire): JsonObject[] =>
+  wire === 'responses'
+    ? [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gA' }, said('Hi.')]
+    : wire === 'messages'
+      ? [
+          {
+            role: 'assistant',
+            content: [
+              { type: 'redacted_thinking', data: 'gA' },
+              { type: 'text', text: 'Hi.' },
+            ],
+          },
+        ]
+      : [{ ...said('Hi.'), reasoning_content: 'Greet.' }]
+
 const said = (text: string): JsonObject => ({ role: 'assistant', content: text })
 const talk = (wire: ChatWire, ...turns: JsonObject[]): Request =>
   wire === 'responses' ? { input: turns } : { messages: turns }
@@ -102,7 +118,12 @@ const ASKED = {
     tool_choice:
       wire === 'messages' ? { type: 'tool', name: 'look' } : { type: 'function', function: { name: 'look' } },
   }),
-  'one call': (wire) => ({ ...toolsOn(wire), tool_choice: { type: 'auto', disable_parallel_tool_use: true } }),
+  'one call': (wire) => ({
+    ...toolsOn(wire),
+    ...(wire === 'messages'
+      ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }
+      : { parallel_tool_calls: false }),
+  }),
   strict: () => ({ tools: [{ type: 'function', function: { name: 'look', parameters: PLACE, strict: true } }] }),
   'calls without tools': (wire) =>
     talk(wire, hi, called(wire, 'call_a'), resultOf(wire, 'call_a'), { role: 'user', content: 'And?' }),
@@ -112,6 +133,10 @@ const ASKED = {
       : wire === 'responses'
         ? { reasoning: { effort: 'high' } }
         : { reasoning_effort: 'high' },
+  adaptive: () => ({ max_tokens: 9_000, thinking: { type: 'adaptive' } }),
+  'thought kept': (wire) => talk(wire, hi, ...thoughtOf(wire), hi),
+  'two systems': (wire) =>
+    talk(wire, { role: 'system', content: 'Be brief.' }, { role: 'system', content: 'Be kind.' }, hi),
   logprobs: (wire) =>
     wire === 'responses'
       ? { include: ['message.output_text.logprobs'], top_logprobs: 2 }
@@ -226,7 +251,12 @@ const CARRIED: Partial<Record<Asked, (sent: JsonObject, words: string) => boolea
   'tools left open': ({ tools }) => tools !== undefined,
   forced: ({ tool_choice: choice }) => isForced(choice),
   named: ({ tool_choice: choice }) => isForced(choice),
-  'one call': ({ parallel_tool_calls: parallel }) => parallel !== undefined,
+  'one call': ({ parallel_tool_calls: parallel, tool_choice: choice }) =>
+    parallel !== undefined || asObject(choice).disable_parallel_tool_use !== undefined,
+  adaptive: ({ thinking }) => asObject(thinking).type === 'adaptive',
+  'thought kept': (sent) =>
+    /"reasoning_content"|"redacted_thinking"|"type":"reasoning"/.test(JSON.stringify(turnsOf(sent))),
+  'two systems': (sent) => turnsOf(sent).filter(isSystem).length > 1,
   strict: ({ tools }) => asObjects(tools).some(({ strict }) => strict === true),
   thinks: (sent) =>
     ['reasoning_effort', 'reasoning', 'thinking'].some((name) => sent[name] !== undefined) ||

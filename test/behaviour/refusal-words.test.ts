@@ -9,6 +9,7 @@ import { PATHS } from '../support/paths.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { NEW_WORDS, ROWS, type Row } from './refusal-words.ts'
 import { askedOn, isCarried } from './refusal-words-asked.ts'
+import { NAMED } from './refusal-words-named.ts'
 import { PLAIN } from './refusal-words-plain.ts'
 import { SHARED } from './refusal-words-shared.ts'
 
@@ -103,7 +104,7 @@ const outcome = async ([, way, asked, status, error, due]: Row): Promise<string>
   return isFailure && due === (isFinal ? 'refused for good' : 'refused access') ? due : `${told.code} ${trouble ?? ''}`
 }
 
-const named = [...ROWS, ...NEW_WORDS, ...PLAIN, ...SHARED].map((row) => {
+const named = [...ROWS, ...NEW_WORDS, ...PLAIN, ...SHARED, ...NAMED].map((row) => {
   const [server, way, asked, status, error] = row
   return [
     `${server} (${wiresOf(way).reverse().join(' → ')}, ${asked}): ${status} ${JSON.stringify(error).slice(0, 160)}`,

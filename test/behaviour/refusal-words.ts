@@ -2188,14 +2188,7 @@ const ELSEWHERE: Row[] = [
     openai('Invalid request: response_format.type json_schema is not supported'),
     'answered',
   ],
-  [
-    'Moonshot',
-    CHAT,
-    'cut call',
-    400,
-    openai('Invalid request: function arguments is not valid json'),
-    'answered',
-  ],
+  ['Moonshot', CHAT, 'cut call', 400, openai('Invalid request: function arguments is not valid json'), 'answered'],
   ['DeepSeek', M2C, 'stop', 400, openai("Invalid 'stop': array too long"), 'answered'],
   [
     'xAI',

@@ -11,7 +11,7 @@ import { type Asking, at, type Lacking } from './lacking.ts'
 import { isEnglish, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, disordersIn, repeatedIdIn } from './oddities.ts'
-import { disorder, NO_SYSTEM_WITHIN, roleFor } from './order.ts'
+import { disorder, NO_SYSTEM_WITHIN, OF_SPEAKERS, roleFor } from './order.ts'
 import { settingsIn } from './settings.ts'
 import { isForcedChoice, isLongId } from './wishes.ts'
 
@@ -72,6 +72,7 @@ const MENTIONS_SCHEMA = /\bgrammar\b|\bschemas?\b|\bxgrammar\b|\bsamplers\b|\bpr
 export const SCHEMA_AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot)|\bin context=/i
 
 export const NO_TEXT = 'Leave out what holds no text.'
+export const SHAPELESS = 'Give each tool its parameters.'
 /** Whether a form of the answer is refused beside tools. */
 export const isBesideTools = (sent: JsonObject, said: string): boolean =>
   formIn(sent) !== undefined && toolsIn(sent) !== undefined && MENTIONS_TOOLS.test(said)
@@ -92,10 +93,10 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 
 /** What people call all that is asked for beside the conversation. */
 const OF_SETTINGS =
-  /\b(?:(?:param(?:eter)?s|arguments|settings|options)\b|(?:API|request|invalid|illegal|wrong) param(?:eter)?(?=[.,;]|$))|参数/i
+  /\b(?:param(?:eter)?s|arguments|settings|options)\b|\b(?:an?|the|API|request|invalid|illegal|wrong) param(?:eter)?(?=[.,;]|$| (?:is|specified)\b)|参数/i
 
 const NO_STREAM =
-  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:supported|allowed|permitted|enabled|available)\b|\b(?:unsupported|disabled|must)\b/i
+  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:yet |been )*(?:supported|allowed|permitted|enabled|available|implemented)\b|\b(?:unsupported|disabled|must)\b|\bonly (?:when|with|if|for)\b/i
 /** A sentence of another language, which has no word for a stream that broke. */
 const isOfAnother = (said: string): boolean =>
   !isEnglish(said) && !/\b(?:error|reset|closed|aborted|failed|broken|interrupted)\b/i.test(said)
@@ -105,6 +106,9 @@ const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b|流式|串流|ストリーム
 
 /** What a server has sealed of its thoughts, or signed, as a turn of the conversation holds it. */
 const SEALED = ['reasoning_details', 'thinking_blocks', 'thinking'].map((name) => `messages.*.${name}`)
+
+/** The same as text. */
+const KEPT = ['reasoning_content', 'reasoning'].map((name) => `messages.*.${name}`)
 
 /** As servers call what asks for thought, apart from the thought itself. */
 const NAMES_THINKING =
@@ -131,6 +135,13 @@ const CAPABILITIES: Capability[] = [
       wire === 'chat-completions' ? at(thoughtlessIn(sent), { remedy: 'all-reasoning' }) : undefined,
   },
   {
+    // Of one that stands in a turn, and not of how the model is to think.
+    called: /\bthinking\b/i,
+    unless: /\b(?:messages?|turns?|history)\b/i,
+    asked: ({ wire, sent, said }) =>
+      wire === 'chat-completions' && saysNo(said) ? at(first(sent, ...KEPT), { remedy: 'no-reasoning' }) : undefined,
+  },
+  {
     called: /\bwords?\b.*\bjson\b/i,
     asked: ({ sent }) =>
       at(formIn(sent), {
@@ -151,7 +162,7 @@ const CAPABILITIES: Capability[] = [
         : undefined,
   },
   {
-    called: /\bcontents?\b/i,
+    called: /\bcontents?\b|^\W*expected\b/i,
     unless: WANTS_TEXT,
     asked: ({ wire, sent }) =>
       at(listIn(sent), {
@@ -204,8 +215,7 @@ const CAPABILITIES: Capability[] = [
     asked: ({ wire, sent }) => at(blankIn(wire, sent), { remedy: 'anew', advice: NO_TEXT }),
   },
   {
-    called:
-      /\broles?\b|\balternat|\bturns?\b|\bconversations?\b|\bend(?:s|ing)? with\b|\bsuccessive\b|\b(?:last|first|system|user|assistant) (?:messages?|query)\b|\bprefill\b|\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\b|\btool ids?\b/i,
+    called: OF_SPEAKERS,
     asked: disorder,
   },
   {
@@ -223,7 +233,7 @@ const CAPABILITIES: Capability[] = [
     // Of a tool that takes none, whose arguments need not be told.
     called: /\bparameters\b|\b(?:input_?)?schema\b/i,
     unless: /\bmissing\b|\brequired?\b|\bempty\b|\bmust\b|\bneeds?\b/i,
-    asked: ({ sent }) => at(shapelessIn(sent), { remedy: 'anew', advice: 'Give each tool its parameters.' }),
+    asked: ({ sent }) => at(shapelessIn(sent), { remedy: 'anew', advice: SHAPELESS }),
   },
   {
     // By whom none was asked for.

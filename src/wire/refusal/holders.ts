@@ -38,11 +38,13 @@ export const rootAlternativesIn = (sent: JsonObject): Place | undefined =>
 export const shapelessIn = (sent: JsonObject): Place | undefined =>
   ['tools.*', 'tools.*.function']
     .flatMap((path) => placesOf(sent, path))
-    .find((place) => {
-      const { type = 'function', name, input_schema: other, parameters } = asObject(valueAt(sent, place))
-      const isOne = type === 'function' && name !== undefined && other === undefined
-      return isOne && Object.keys(asObject(parameters)).length === 0
-    })
+    .find((place) => isShapelessTool(valueAt(sent, place)))
+
+export const isShapelessTool = (tool: Json | undefined): boolean => {
+  const { type = 'function', name, input_schema: other, parameters } = asObject(tool)
+  const isOne = type === 'function' && name !== undefined && other === undefined
+  return isOne && Object.keys(asObject(parameters)).length === 0
+}
 
 export const schemasIn = (sent: JsonObject): JsonObject[] =>
   SCHEMAS.flatMap((path) => placesOf(sent, path).map((place) => valueAt(sent, place))).filter(isObject)

@@ -22,7 +22,7 @@ type Sign = { about: RegExp; said?: RegExp; wants?: RegExp; of?: RegExp; else?: 
 
 /** That something is at an end, or is not enough: stems, of what is paid for and of what is asked for too often. */
 const ENDED =
-  /\b(?:insufficient|exceed|exhaust|deplet|reach|not enough|have enough|no (?:more|remaining)|used (?:all|up)|r[au]n out|out of|over(?:due)?\b|too low|afford|crossed|expir|lapse|inactive|cancel|declin|denied|missing|suspend|failure to|(?:be|is) (?:added|required|enabled))|不足|用尽|耗尽|无可用|부족/i
+  /\b(?:insufficient|exceed|exhaust|deplet|reach|not enough|have enough|no (?:more|remaining)|used (?:all|up)|r[au]n out|out of|over(?:due)?\b|too low|afford|crossed|expir|lapse|inactive|cancel|declin|denied|suspend|failure to|(?:be|is) (?:added|required|enabled))|失败|不足|用尽|耗尽|无可用|부족/i
 /** That something is to be had first. */
 const WANTED =
   /(?:\b(?:requires?|needs?|without|no|not include|add|enter|provide|missing)|n[o’']t have) (?:(?:an?|any|your|the|valid|active|paid|more) )*$/i
@@ -90,17 +90,26 @@ const MODEL: Sign[] = [
     `\\b(?:${ABSENT}|${UNKNOWN}|(?:cannot|can.t|could not|unable to) (?:find|access)|access to|allowed to access|no [^;\\n]{1,40} for|requested|no) (?:the |this |any |selected |requested )*${NAMED}(?![^;\\n]{0,80}\\b(?:does not|doesn.t) support\\b)`,
     'i',
   ),
-  /^(?:\S{1,40}: )?model: \S/i,
+  /^(?:\S{1,40}: )?model: \S+$/i,
   /^server is pinned to/i,
+  /\bendpoint\b[^;\n]{0,24}\bnot exist/i,
   /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
 ].map((about) => ({ about }))
-/** The same in a sentence that names it by the id that was sent. */
-const OF_ID = new RegExp(`\\b(?:${ABSENT}|${UNKNOWN}|no \\w+ (?:found|available|running|loaded) for)\\b`, 'i')
+/** The same in a sentence that names it by the id that was sent: a relay knows none that it has no price of, either. */
+const OF_ID = new RegExp(
+  `\\b(?:${ABSENT}|${UNKNOWN}|no \\w+ (?:found|available|running|loaded) for)\\b|(?:\\b(?:no|not|without|missing)\\b.{0,24}\\bpric(?:e|ing)|\\bpric(?:e|ing)\\b.{0,24}\\b(?:not|missing)|价格未)`,
+  'i',
+)
 
 /** Before it. */
 const GIVEN = /\b(?:passed|got|received|given):? (?:model=)?['"`]?$/i
 
+/** What is shut is not the content of one request. */
+const OF_AN_ACCOUNT =
+  /\b(?:resource|account|organi[sz]ation|subscription)\b[^.\n]{0,40}\b(?:blocked|suspended|disabled)\b/i
+
 const ACCESS: Sign[] = [
+  { about: OF_AN_ACCOUNT },
   { about: /\bAPI[- ]?key\b/i, said: /\b(?:incorrect|invalid|not valid|expired|revoked|not found)\b/i },
   { about: /\b(?:location|region|country)\b/i, said: /\b(?:not supported|unsupported|not available|not allowed)\b/i },
 ]
@@ -111,6 +120,7 @@ const POLICY: Sign[] = [
     about:
       /\b(?:(?:content (?:\w+ )?|usage )polic\w*|usage guidelines|content[- ]filter\w*|safety (?:system|polic|violation|filter)\w*|responsible ?ai|guardrails?|moderation)\b(?! (?:identifier|version|config|setting|level))/i,
     said: /\b(?:filter|block|reject|violat|flag|fail(?!\w* to (?!pass))|trigger|detect)/i,
+    else: OF_AN_ACCOUNT,
   },
   {
     about:

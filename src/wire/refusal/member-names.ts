@@ -39,6 +39,13 @@ const ALIKE: readonly (readonly string[])[] = [
   ['output_config.format', 'output_format'],
 ]
 
+/** All names that a setting has, on each wire and by each client; of a path, its own among them. */
+export const namesOfSetting = (path: string): readonly string[] => {
+  const rows = ROWS.slice(1).filter((row) => Object.values(row).some((name) => name === path))
+  const names = new Set([path, ...rows.flatMap((row) => Object.values(row))])
+  return [...names, ...ALIKE.filter((all) => all.some((name) => names.has(name))).flat()]
+}
+
 /** The client's name for the setting at `path`: of those for one setting, the one that its body has. */
 export const asWritten = (path: string, body: JsonObject): string => {
   const names = ALIKE.find(([first]) => first === path)

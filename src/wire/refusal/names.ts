@@ -70,8 +70,14 @@ const collect = (value: Json | undefined, all: Collected, depth: number): void =
   if (!isObject(value)) return
   all.told.push(...toldBy(value), ...keysOfFaults(value))
   for (const [name, inner] of Object.entries(value))
-    if (!QUOTES.has(name) && !PATHS.includes(name)) collect(inner, all, depth + 1)
+    if (!QUOTES.has(name) && !(PATHS.includes(name) && isPath(inner))) collect(inner, all, depth + 1)
 }
+
+/** What is told in the place of one may be a sentence, or a list of faults. */
+const isPath = (value: Json | undefined): boolean =>
+  Array.isArray(value) ? value.every((step) => !isObject(step) || step.key !== undefined) : !SAYS.test(`${value}`)
+/** Three words in a row. */
+const SAYS = /\w\W? \w+ \w/
 
 /** A text, and apart from it the errors that it quotes. */
 const collectText = (text: string, all: Collected, depth: number): void => {
@@ -105,7 +111,7 @@ const keysOfFaults = (members: JsonObject): Name[] =>
     .map(([name]) => ({ found: 'quoted', steps: stepsIn(name), ...NOWHERE }))
 
 const stepsIn = (path: Json | undefined): string[] => {
-  if (typeof path === 'string') return path.length > 300 ? [] : (path.match(STEP) ?? [])
+  if (typeof path === 'string') return path.length > 300 || !isPath(path) ? [] : (path.match(STEP) ?? [])
   if (!Array.isArray(path)) return []
   return path
     .map((step) => (isObject(step) ? step.key : step))

@@ -13,7 +13,7 @@ import {
 } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { parseDataUrl } from '../turns/data-url.ts'
-import { type Place, valueAt } from './member-path.ts'
+import { type Place, placesOf, valueAt } from './member-path.ts'
 import { PICTURES } from './wishes.ts'
 
 /**
@@ -36,7 +36,7 @@ export const disordersIn = (wire: ChatWire, sent: JsonObject): Map<Disorder, Pla
   for (const one of speakers) {
     const { role, place } = one
     if (role === 'system' && before === undefined) {
-      note('opens', place)
+      note(found.has('opens') ? 'system' : 'opens', place)
       continue
     }
     if (role === 'system') note('system', place)
@@ -175,9 +175,11 @@ const blankWithin = (content: Json | undefined, place: Place): Place | undefined
   return at === -1 ? undefined : [...place, at]
 }
 
-/** Whether a place is within a picture. */
+export const isPicture = (part: Json | undefined): boolean => PICTURES.has(asObject(part).type)
+
+/** Whether a place is a picture, or within one. */
 export const isInPicture = (sent: JsonObject, place: Place): boolean =>
-  place.some((_, at) => PICTURES.has(asObject(valueAt(sent, place.slice(0, at))).type))
+  place.some((_, at) => isPicture(valueAt(sent, place.slice(0, at + 1))))
 
 /** Whether a place is within a thought of the model's, as any wire has one. */
 export const isInThought = (sent: JsonObject, place: Place): boolean =>
@@ -190,6 +192,14 @@ const THOUGHTS: ReadonlySet<string | number> = new Set([
   ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'thinking'],
 ])
 const THOUGHT_TYPES: ReadonlySet<Json | undefined> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+
+/** The first thought of that type, where that is one of thoughts. */
+export const thoughtOf = (sent: JsonObject, type: string | undefined): Place | undefined =>
+  THOUGHT_TYPES.has(type)
+    ? ['messages.*.content.*', 'input.*']
+        .flatMap((path) => placesOf(sent, path))
+        .find((place) => asObject(valueAt(sent, place)).type === type)
+    : undefined
 
 /** Whether some picture is of another type than its bytes show: vendors refuse it, on the wire that it came by, too. */
 export const hasMislabelled = (value: Json | undefined): boolean => {

@@ -9,6 +9,13 @@ import { NO_SYSTEM_TURN } from './wishes.ts'
 
 const PREFILL = 'This model does not support assistant message prefill. The conversation must end with a user message.'
 
+/** Two speakers, as the wires call them: in a sentence of any language. */
+const BOTH = /\b(?:user|assistant|system)\b[^\n]*\b(?:user|assistant|system|tool)\b/i
+export const OF_SPEAKERS = new RegExp(
+  `${BOTH.source}|\\broles?\\b|\\balternat|\\bturns?\\b|\\bconversations?\\b|\\bend(?:s|ing)? with\\b|\\bsuccessive\\b|\\b(?:last|first|system|user|assistant) (?:messages?|query)\\b|\\bprefill\\b|\\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\\b|\\btool ids?\\b`,
+  'i',
+)
+
 const TOOLS = /\b(?:tool|function)/i
 /** That there are none at all, or how large one may be: that is of their order only where it says so. */
 const OF_ALL = /\b(?:not (?:supported|available|enabled)|unsupported|exceed\w*|limit)\b|n[o’']t support/i
@@ -22,7 +29,7 @@ const ABOUT: [RegExp, readonly Disorder[]][] = [
   [TOOLS, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
   [/\buser\b|\bquery\b/i, ['unasked']],
-  [/\broles?\b/i, ['system', 'again', 'after-tool', 'opens']],
+  [new RegExp(`\\broles?\\b|${BOTH.source}`, 'i'), ['system', 'again', 'after-tool', 'opens']],
 ]
 
 const ORDER: Partial<Record<Disorder, Remedy>> = {

@@ -74,7 +74,7 @@ const isAbout = (text: string): boolean =>
   CONTEXT.test(text) || (ASKED.test(text) && SIZE.test(text) && (TOKENS.test(text) || !PART.test(text)))
 
 const TOO_MUCH =
-  /\bexceed|\boverflow|\btoo (?:long|many tokens)\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer) than\b|\b(?:prompt|input|context|request)\b[\w ]{0,24}\blarger than\b|\breduce the length\b|\bmaximum (?:input|prompt) length is\b|\brange of\b/i
+  /\bexceed|\boverflow|\btoo (?:long|large|many tokens)\b|\bout of room\b|(?<!\b(?:must|should) (?!not\b)[\w ]{0,20})\b(?:more|greater|longer) than\b|\b(?:prompt|input|context|request)\b[\w ]{0,24}\blarger than\b|\breduce the length\b|\bmaximum (?:input|prompt) length is\b|\brange of\b/i
 /** What may be too long, or too many, in a prompt: also a member, by its name. */
 const PART =
   /\b(?:tools?|functions?|images?|audio|video|pdfs?|documents?|pixels?|stop|lists?|items?|schemas?|names?|keys?|metadata|n|ttl|tags?|titles?|(?!\w*(?:len|length|tokens)\b)[a-z]+_\w+)\b/i

@@ -2,17 +2,20 @@
 // in the body. The words around the name decide only where the name alone does not.
 
 import type { Remedy } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
 import type { Effort } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { PROMPT } from '../decisive.ts'
 import { EFFORTS } from '../settings/effort.ts'
 import { CAP_IN_WORDS, otherCap, RANGE } from './cap.ts'
-import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT, WANTS_TEXT } from './capabilities.ts'
+import { isBesideTools, lackingIn, NO_TEXT, SCHEMA_AT_FAULT, SHAPELESS, WANTS_TEXT } from './capabilities.ts'
 import { isValue } from './echoes.ts'
-import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
+import { type Hit, hitsOf, toolHits, valueHits, wordsOf } from './hits.ts'
+import { isShapelessTool } from './holders.ts'
+import { innermost, resolved, startsWith, within } from './led.ts'
+import { type Place, pathOfPlace, placesOf, valueAt } from './member-path.ts'
 import { aroundIn, type Found, type Name, saidIn } from './names.ts'
-import { holdsPicture, isInPicture, isInThought, showsPicture } from './oddities.ts'
+import { holdsPicture, isInPicture, isInThought, isPicture, showsPicture, thoughtOf } from './oddities.ts'
 import { isSightless, picturesIn } from './pictures.ts'
 import { isQuotedFrom, promptIn } from './quoted.ts'
 import { plainerIn } from './settings.ts'
@@ -32,12 +35,11 @@ export type Refused = {
   ofSettings?: true
 }
 
-/** A wish that the body holds, and the first place where it does. */
-type Hit = { wish: Wish; place: Place }
-
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
   const names = namesOf(wire, sent, error)
+  const thought = names.thought()
+  if (thought !== undefined) return { remedy: 'no-reasoning', place: thought }
   const refused =
     streamIn(names, sent, error) ?? firstOf(FOUND, names.refusedBy) ?? names.refusedByValue() ?? names.refusedAsCap()
   if (refused !== undefined) return refused
@@ -58,7 +60,7 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const isWhole = told.remedy === undefined && named?.length === 1 && PROMPT.has(`${named[0]}`)
   const pictures = isSure && !isOfPicture && !isWhole ? undefined : picturesIn(sent, error)
   // A server that takes none lists the types that it takes.
-  const isOfType = isOfPicture && place.at(-1) === 'type'
+  const isOfType = isOfPicture && (place.at(-1) === 'type' || isPicture(valueAt(sent, place)))
   if (pictures !== undefined || isOfType) return pictures ?? { pictures: 'none' }
   return isWhole ? { ...told, ...plainerIn(wire, sent) } : told
 }
@@ -82,7 +84,7 @@ const NOT_IN_STREAM =
   /^(?!.*\bstream_\w).*(?:n[o’']t (?:\w{1,12}ly )?support(?:ed)?|n[o’']t (?:available|allowed)|\bunsupported)\W{1,3}(?:(?:by|with|in|for|when|while|during) )?(?:the )?stream(?:s|ed|ing)?\b/im
 
 const IN_STREAM =
-  /^(?!.*\bstream_\w).*\b(?:must|requires?|needs?|only|set)\b.{0,40}\bstream\W{1,4}(?:(?:is|be|set|to) ){0,3}true\b/im
+  /^(?!.*\bstream_\w).*(?:\b(?:must|requires?|needs?|only|set)\b.{0,40}\bstream\W{1,4}(?:(?:is|be|set|to) ){0,3}|\bstream["'`]?\s?[:=]\s?)true\b/im
 
 /** Whether a refusal says of something that it is not known, or not to be had. */
 export const deniesIn = (error: unknown, sent: JsonObject): boolean => DENIED.test(saidIn(error, sent).text)
@@ -118,10 +120,11 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
     const here = names.filter((name) => name.found === found && !isEchoed(name, sent) && !isOffered(name, names))
     const hits: Hit[] = []
     for (const name of here) {
-      const place = resolved(sent, name.steps)
+      const place = innermost(name, names, sent)
       const its = hitsOf(name, place, wishes, sent)
       if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
       if (place !== undefined && isBlankText(place, sent)) return { remedy: 'anew', place, advice: NO_TEXT }
+      if (place !== undefined && isShapeless(place, name, sent)) return { remedy: 'anew', place, advice: SHAPELESS }
       if (place !== undefined && isTold(name, its)) {
         if (CONDITION.test(name.before)) beside ??= place
         else if (named === undefined) {
@@ -143,20 +146,21 @@ const namesOf = (wire: ChatWire, sent: JsonObject, error: unknown) => {
       return isOurs ? otherCap(text, sent) : undefined
     },
     told: () => (named === undefined || named[0] === 'model' ? undefined : within(named, names, sent)),
+    /** A thought of the conversation that is named by its type. */
+    thought: () =>
+      names
+        .filter((name) => isType(name, sent) && !isQuotedFrom(prompt, name))
+        .map(({ steps }) => thoughtOf(sent, steps.at(-1)))
+        .find((place) => place !== undefined),
     beside: () => beside,
     reaches: ([outer]: Place) => along.includes(`${outer}`),
   }
 }
 
-/** A place, and in what stands there the member that is named by itself beside it. */
-const within = (place: Place, names: readonly Name[], sent: JsonObject): Place => {
-  const value = valueAt(sent, place)
-  const name = names.find(
-    ({ found, steps: [step = '', ...rest] }) =>
-      found === 'quoted' && rest.length === 0 && isObject(value) && Object.hasOwn(value, step),
-  )?.steps[0]
-  return name === undefined || place.length < 2 ? place : [...place, name]
-}
+/** A type, and no member of that name, which settings may be called like. */
+const isType = ({ found, steps, line }: Name, sent: JsonObject): boolean =>
+  (found === 'quoted' || found === 'name') && (!Object.hasOwn(sent, steps.at(-1) ?? '') || OF_A_TYPE.test(line))
+const OF_A_TYPE = /\b(?:types?|items?|blocks?|parts?|tags?)\b/i
 
 /** Before a name, and the name. */
 const CONDITION = /\b(?:when|if|while|unless) [^.,;:]{0,48}$/i
@@ -164,6 +168,11 @@ const CONDITION = /\b(?:when|if|while|unless) [^.,;:]{0,48}$/i
 /** Whatever else is said of it. */
 const isBlankText = (place: Place, sent: JsonObject): boolean =>
   (place.at(-1) === 'text' || place.at(-1) === 'content') && valueAt(sent, place) === ''
+
+/** Whether a path leads to the parameters of a tool that has none. */
+const isShapeless = (place: Place, { steps }: Name, sent: JsonObject): boolean =>
+  PARAMETERS.some((name) => steps.includes(name) && !place.includes(name)) && isShapelessTool(valueAt(sent, place))
+const PARAMETERS = ['parameters', 'input_schema']
 
 /** Whether its client is told a member that is named so. What may be a word of the sentence is one only where it has a remedy. */
 const isTold = ({ found, steps: [outer = ''] }: Name, hits: readonly Hit[]): boolean =>
@@ -200,134 +209,17 @@ const isAbout = (named: Place | undefined, lacking: Place): boolean =>
   startsWith(named, lacking) ||
   (PROMPT.has(`${named[0]}`) && (named.length === 1 || (named.length <= 3 && named[0] === lacking[0])))
 
-/** What a server wants to be a text is a list for the picture that it holds. */
-const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean =>
-  WANTS_TEXT.test(text) &&
-  (place === undefined ? /\bcontents?\b/i.test(text) && showsPicture(sent) : holdsPicture(valueAt(sent, place)))
+/** What a server wants to be a text is a list for the picture that it holds, and what has none is the picture. */
+const isForPictures = (place: Place | undefined, text: string, sent: JsonObject): boolean => {
+  if (place === undefined) return (WANTS_TEXT.test(text) && /\bcontents?\b/i.test(text)) || LACKS_TEXT.test(text)
+  return (WANTS_TEXT.test(text) || OTHER_SHAPE.test(text)) && holdsPicture(valueAt(sent, place))
+}
+const LACKS_TEXT = /\btext\W{1,2}(?:is )?(?:not (?:set|present|given)|missing|required)\b/i
+/** What parsers say of a content that is none of those that they know. */
+const OTHER_SHAPE = /\b(?:variants?|union|enum)\b/i
 
 const SURE: readonly Found[] = ['told', 'path', 'quoted', 'name']
 const FOUND: readonly Found[] = [...SURE, 'word']
-
-/**
- * Where the steps of a name lead in a body, as far as they do; undefined where its first does not. Servers write a name of
- * their own before the first (`body`), and names of types between the others.
- */
-const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined => {
-  const from = steps.slice(0, MOST_PREFIXES).findIndex((step) => Object.hasOwn(sent, step))
-  if (from === -1) return undefined
-  const place: Step[] = []
-  let at: Json | undefined = sent
-  for (const step of steps.slice(from)) {
-    if (Array.isArray(at)) {
-      const list: Json[] = at
-      const index = /^\d+$/.test(step)
-        ? Number(step)
-        : list.findIndex((one) => isObject(one) && Object.hasOwn(one, step))
-      if (index < 0 || index >= list.length) continue
-      place.push(index)
-      at = list[index]
-      if (/^\d+$/.test(step)) continue
-    }
-    if (!isObject(at) || !Object.hasOwn(at, step)) continue
-    place.push(step)
-    at = at[step]
-  }
-  return place
-}
-
-const MOST_PREFIXES = 6
-
-const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readonly Hit[], sent: JsonObject): Hit[] => {
-  if (place !== undefined && place.length > 0) {
-    const path = pathOfPlace(place)
-    const along = wishes.flatMap(({ wish }): Hit[] => {
-      const at = place.slice(0, wish.path.split('.').length)
-      return pathOfPlace(at) === wish.path && isHeld(wish, at, sent) ? [{ wish, place: at }] : []
-    })
-    const exact = along.filter(({ place: at }) => at.length === place.length)
-    if (exact.length > 0) return exact
-    const within = along.filter(({ wish, place: at }) => wish.whole !== true && !isApart(wish, at, place))
-    if (within.length > 0) return within.slice(0, 1)
-    // A member that is missing where another form of the thing stands.
-    const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
-    if (found !== 'word' && steps.length === 1 && isObject(valueAt(sent, place))) {
-      const inside = wishes.filter(({ place: at }) => at.length > place.length && startsWith(at, place))
-      if (inside.length > 0) return inside
-    }
-    const missing = steps.some((step) => !place.includes(step) && !/^\d+$/.test(step) && MISSING.has(step))
-    if (missing || (path === 'input' && steps.length === 1)) return forms.slice(0, 1)
-    if (steps.length > 1) return wishes.filter(({ wish }) => isAlong(wish.path, steps, place))
-  }
-  const [only] = steps
-  const called =
-    steps.length > 1 || found === 'word'
-      ? []
-      : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
-  // Servers put names of their own before it.
-  const words = [steps.join('_'), ...(place === undefined && steps.length > 1 ? [steps.at(-1) ?? ''] : [])].map(wordsOf)
-  return [...wishes.filter(({ wish }) => words.some((one) => isCalled(wish.path, one))), ...called.slice(0, 1)]
-}
-
-/** Whether steps lead to the path, whatever stands between: the indices may be those of another list, or be missing. */
-const isAlong = (path: string, steps: readonly string[], place: Place): boolean => {
-  const names = path.split('.').filter((name) => name !== '*')
-  const last = names.at(-1) ?? ''
-  if (names[0] !== place[0] || names.length < 2 || place.includes(last) || !steps.includes(last)) return false
-  let at = -1
-  return names.every((name) => {
-    at = steps.indexOf(name, at + 1)
-    return at !== -1
-  })
-}
-
-/** Members that tools and items of other types lack. */
-const MISSING = new Set(['function', 'type', 'name'])
-
-const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
-
-/** A fault within a schema is that of the client's schema, and one deep within a tool or an item no fault of its type. */
-const isApart = ({ called }: Wish, at: Place, place: Place): boolean =>
-  place.includes('schema') || (called !== undefined && place.length > at.length + 1)
-
-const wordsOf = (name: string): string[] =>
-  name
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter(Boolean)
-
-/** Whether a name of those words is the member's: all of its last name's are among them, and they are all of its path's. */
-const isCalled = (path: string, words: readonly string[]): boolean => {
-  const last = wordsOf(path.slice(path.lastIndexOf('.') + 1))
-  const all = wordsOf(path)
-  return last.length > 0 && last.every((word) => words.includes(word)) && words.every((word) => all.includes(word))
-}
-
-/** Names that are quoted may be values. */
-const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObject): Hit[] => {
-  const values = new Set(
-    names.filter(({ found }) => found === 'quoted' || found === 'path').map(({ steps }) => steps.join('_')),
-  )
-  if (values.size === 0) return []
-  return wishes.flatMap(({ wish }): Hit[] => {
-    const place = placesOf(sent, wish.path).find((one) => {
-      const value = valueAt(sent, one)
-      return [isObject(value) ? value.type : value]
-        .flat()
-        .some((said) => typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_')))
-    })
-    return place !== undefined && isHeld(wish, place, sent) ? [{ wish, place }] : []
-  })
-}
-
-/** A tool's type is refused in many words, that of its missing parts included: some name tools and nothing of them. */
-const toolHits = (text: string, wishes: readonly Hit[]): Hit[] => {
-  const others = wishes.filter(({ wish }) => wish.path === 'tools.*')
-  const isTold = text
-    .split('\n')
-    .some((line) => /\btools?\b/i.test(line) && /\b(?:type|function|kind|variant)s?\b/i.test(line))
-  return isTold || /['"`]function['"`]/.test(text) ? others.slice(0, 1) : []
-}
 
 const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refused | undefined => {
   const [first] = hits
