@@ -62,7 +62,7 @@ export const send = async (
     // Decompressed by whoever reads it: see answerBody.
     decompress: false,
     ...(target.provider.proxy === undefined ? {} : { proxy: target.provider.proxy }),
-    ...(mayClose(target) && { keepalive: false }),
+    ...(mayClose(target, url) && { keepalive: false }),
   } as RequestInit
   const sentAt = ran.begin(STALE_MS)
   try {
@@ -86,8 +86,9 @@ export const send = async (
 const FAILED = new WeakMap<Target['account'], number>()
 const CLOSES_WITHIN_MS = 60_000
 
-const mayClose = ({ account }: Target): boolean =>
-  performance.now() - (FAILED.get(account) ?? Number.NEGATIVE_INFINITY) < CLOSES_WITHIN_MS
+/** Vendors, which are asked by https, have a proxy in front that keeps its connections, and a new one costs much there. */
+const mayClose = ({ account }: Target, url: string): boolean =>
+  url.startsWith('http:') && performance.now() - (FAILED.get(account) ?? Number.NEGATIVE_INFINITY) < CLOSES_WITHIN_MS
 
 const seen = ({ account }: Target, response: Response): Response => {
   if (response.status === 500) FAILED.set(account, performance.now())

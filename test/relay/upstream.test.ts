@@ -78,7 +78,7 @@ describe('after a fault of its server', () => {
   afterEach(() => now?.mockRestore())
 
   /** Over which connections requests go: one that is answered so, the next, and the first after a minute. */
-  const connections = async (status: number, isSame: boolean): Promise<(boolean | undefined)[]> => {
+  const connections = async (url: string, status: number, isSame: boolean): Promise<(boolean | undefined)[]> => {
     const account = { ...target.account }
     const next = isSame ? account : { ...account }
     const calls: (boolean | undefined)[] = []
@@ -95,22 +95,19 @@ describe('after a fault of its server', () => {
     ] as const) {
       at += passed
       const abort = new AbortController()
-      await send(
-        { relay: { fetch } as Relay, target: { ...target, account: to }, abort },
-        { url: 'http://provider' },
-        new Headers(),
-      )
+      await send({ relay: { fetch } as Relay, target: { ...target, account: to }, abort }, { url }, new Headers())
     }
     return calls
   }
 
-  test.each<[string, number, boolean, boolean | undefined]>([
-    ['an account gets a new connection for a minute, as the kept one may yet be closed', 500, true, false],
-    ['another keeps its connections', 500, false, undefined],
-    ['that it had only too much to do for, none is left', 503, true, undefined],
-    ['that was the request’s own, none is left', 400, true, undefined],
-  ])('%s', async (_, status, isSame, kept) => {
-    expect(await connections(status, isSame)).toEqual([undefined, kept, undefined])
+  test.each<[string, string, number, boolean, boolean | undefined]>([
+    ['an account gets a new connection for a minute, as the kept one may yet be closed', 'http:', 500, true, false],
+    ['another keeps its connections', 'http:', 500, false, undefined],
+    ['a vendor’s connections are kept', 'https:', 500, true, undefined],
+    ['that it had only too much to do for, none is left', 'http:', 503, true, undefined],
+    ['that was the request’s own, none is left', 'http:', 400, true, undefined],
+  ])('%s', async (_, scheme, status, isSame, kept) => {
+    expect(await connections(`${scheme}//provider`, status, isSame)).toEqual([undefined, kept, undefined])
   })
 })
 
