@@ -163,6 +163,8 @@ export class Reader {
     countCalls([raw], this.serverTools)
     switch (raw.type) {
       case 'text':
+      // In the words of the responses wire.
+      case 'output_text':
         return textBlock(this.#parts++, raw)
       case 'thinking':
         return thoughtBlock(this.#parts++, raw)

@@ -17,6 +17,7 @@ import { callsInAnswer, countCalls, mostCalls } from '../tools/server-calls.ts'
 import { isFiltered } from '../turns/ending.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
+import { itemOf } from './message-reader.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 
 /** What some relays write for every end, as vendor_b's realtime interface does; the response's status says which. */
@@ -122,7 +123,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
 
   const finish = (response: JsonObject): void => {
     begin(response)
-    items.settle(hasItems ? asList(response.output) : outputOf(response))
+    const output = hasItems ? asList(response.output) : outputOf(response)
+    items.settle(output.map((item) => (isObject(item) ? itemOf(item) : item)))
     if (over) return
     over = true
     out.push({
@@ -134,7 +136,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
     })
   }
 
-  const read = (event: JsonObject): void => {
+  const read = (told: JsonObject): void => {
+    const event = isObject(told.item) ? withItem(told, itemOf(told.item)) : told
     const { response, sequence_number: at } = event
     number = typeof at === 'number' && (number === -1 || at - 1 === number) ? at : undefined
     if (isObject(response) && typeof response.service_tier === 'string') serviceTier = response.service_tier
@@ -205,6 +208,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
     },
   }
 }
+
+const withItem = (event: JsonObject, item: JsonObject): JsonObject => (event.item === item ? event : { ...event, item })
 
 const text = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)

@@ -229,6 +229,20 @@ export const messageReader = ({ messageAt, begin, emit, lost, isGapless }: Withi
 }
 
 const contentKind = ({ type }: JsonObject): ContentKind | undefined =>
-  type === 'output_text' || type === 'text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
+  type === 'output_text' || type === 'text' || type === 'input_text'
+    ? 'text'
+    : type === 'refusal'
+      ? 'refusal'
+      : undefined
+
+/** An item in the wire's form: some servers give a part by itself, a message without its type, or its text beside it. */
+export const itemOf = (item: JsonObject): JsonObject => {
+  const { type = null, role = null, id = null, content = null, text = null } = item
+  if (contentKind(item) !== undefined) return { type: 'message', role: 'assistant', id, content: [item] }
+  if (type !== 'message' && (type !== null || role === null)) return item
+  return type === 'message' && (content !== null || text === null)
+    ? item
+    : { ...item, type: 'message', content: content ?? text }
+}
 
 const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type === 'refusal' ? refusal : text)

@@ -290,3 +290,47 @@ describe('what is told under another name', () => {
       ])
   })
 })
+
+describe('a text in another form than the wire’s reaches every client, whole and as a stream', () => {
+  const rowsOf: Record<'responses' | 'messages', (piece: JsonObject) => { rows: JsonObject[]; body: JsonObject }> = {
+    responses: (piece) => {
+      const body = { id: 'resp_1', object: 'response', created_at: 5, status: 'completed', output: [piece] }
+      return {
+        rows: [
+          { type: 'response.created', response: { ...body, status: 'in_progress', output: [] } },
+          { type: 'response.output_item.added', output_index: 0, item: piece },
+          { type: 'response.output_item.done', output_index: 0, item: piece },
+          { type: 'response.completed', response: body },
+        ],
+        body,
+      }
+    },
+    messages: (piece) => {
+      const { rows, body } = ANSWERS.messages('end_turn')
+      const told = rows.flatMap((row): JsonObject[] => {
+        if (typeof row === 'string' || row.type === 'content_block_delta') return []
+        return [row.type === 'content_block_start' ? { ...row, content_block: piece } : row]
+      })
+      return { rows: told, body: { ...body, content: [piece] } }
+    },
+  }
+  test.each<['responses' | 'messages', string, JsonObject]>([
+    ['responses', 'a part by itself', { type: 'output_text', text: 'Hello.', annotations: [] }],
+    ['responses', 'a refusal by itself', { type: 'refusal', refusal: 'Hello.' }],
+    [
+      'responses',
+      'a message without a type',
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Hello.' }] },
+    ],
+    ['responses', 'beside no content', { type: 'message', role: 'assistant', content: null, text: 'Hello.' }],
+    ['responses', 'a part of a request', { type: 'message', content: [{ type: 'input_text', text: 'Hello.' }] }],
+    ['messages', 'a part of the responses wire', { type: 'output_text', text: 'Hello.' }],
+  ])('%s: %s', (vendor, _, piece) => {
+    const { rows, body } = rowsOf[vendor](piece)
+    for (const client of others(vendor)) {
+      const { tap, text } = streamed(client, vendor, rows)
+      expect([tap.state, text.split('Hello.').length > 1]).toEqual(['done', true])
+      expect(JSON.stringify(whole(client, vendor, body)).split('Hello.')).toHaveLength(2)
+    }
+  })
+})
