@@ -92,6 +92,8 @@ export const encodeFormat = (output: OutputFormat, { origin, drop, nameOf }: Out
   return { type: 'json_schema', ...encodeSchemaForm(output, origin, dropped) }
 }
 
+const ANSWER = 'Gives the final answer. Call it once, with the whole answer as its arguments.'
+
 /** For models without structured output: a tool whose arguments are the answer. `others`: the tools sent beside it. */
 export const jsonTool = (
   output: OutputFormat,
@@ -101,11 +103,11 @@ export const jsonTool = (
   const taken = new Set(others.map((tool) => tool.name))
   let name = 'json_output'
   while (taken.has(name)) name = `${name}_`
-  const { schema = {}, strict = false } = output.type === 'json-schema' ? output : {}
+  const { schema = {}, strict = false, description = ANSWER } = output.type === 'json-schema' ? output : {}
   return {
     type: 'function',
     name,
-    description: 'Gives the final answer. Call it once, with the whole answer as its arguments.',
+    description,
     parameters: encodeSchema(withReadablePatterns(objectRoot(schema, () => out.drop(out.nameOf('text.format'))))),
     strict,
   }

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
 import { asList, type Json, type JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { asWritten } from '../../../src/wire/refusal/member-names.ts'
@@ -55,6 +56,56 @@ const UNSAID: [RegExp, string][] = [
 const BESIDE = /^(?!.*\.file_(id|url)$)/
 const isUnsaid = (kind: string): boolean => UNSAID.some(([one]) => one.test(kind))
 
+/** A text in whatever keyword may hold one. */
+const leaf: JsonObject = Object.fromEntries([
+  ['type', 'string'],
+  ...['title', 'description', 'default', 'const', '$comment', 'format', 'pattern', 'x-note'].map((name) => [
+    name,
+    blank(name),
+  ]),
+  ...['examples', 'enum'].map((name) => [name, [blank(name), blank(name)]]),
+])
+const inner: JsonObject = {
+  type: 'object',
+  description: blank('description'),
+  properties: { y: leaf },
+  required: ['y'],
+  additionalProperties: false,
+}
+const held: JsonObject = {
+  type: 'object',
+  title: blank('title'),
+  description: blank('description'),
+  default: { a: blank('a') },
+  properties: {
+    a: leaf,
+    b: { type: 'array', items: leaf },
+    c: { anyOf: [leaf, inner], description: blank('description') },
+    d: { $ref: '#/$defs/x', description: blank('description') },
+    e: { type: 'string', pattern: `^(?=${blank('')})`, not: { const: blank('') } },
+    f: { type: 'object', patternProperties: { '^x': { description: blank('') } } },
+  },
+  required: ['a', 'b', 'c', 'd', 'e', 'f'],
+  $defs: { x: inner },
+}
+const about = blank('description')
+/** Bodies with the schema as a tool's and as the answer's. */
+const withSchema: Record<ChatWire, (schema: JsonObject, strict: boolean) => JsonObject[]> = {
+  'chat-completions': (schema, strict) => [
+    { tools: [{ type: 'function', function: { name: 'f', description: about, parameters: schema, strict } }] },
+    { response_format: { type: 'json_schema', json_schema: { name: 'n', description: about, schema, strict } } },
+  ],
+  responses: (schema, strict) => [
+    { tools: [{ type: 'function', name: 'f', description: about, parameters: schema, strict }] },
+    { text: { format: { type: 'json_schema', name: 'n', description: about, schema, strict } } },
+  ],
+  messages: (schema, strict) => [
+    { tools: [{ name: 'f', description: about, input_schema: schema, strict }] },
+    { output_config: { format: { type: 'json_schema', schema } } },
+  ],
+}
+const QUIRKS: Quirks[] = [{}, { structuredOutputByTool: true }, { structuredOutputByTool: true, noForcedTools: true }]
+
 /** Whether something stands at the path that a client would be told. */
 const stands = (path: string, body: JsonObject): boolean => {
   let at: Json | undefined = body
@@ -72,12 +123,19 @@ const bodiesOf = (wire: ChatWire, member: string, value: Json): JsonObject[] => 
   return [[], [OWN[wire]]].map((more) => ({ ...hi, tools: [...asList(value), ...more] }))
 }
 
+type Look = { only?: RegExp; quirks?: Quirks }
+
 /** What of the body vanishes, and what is listed that is not there. `only`: of these members alone. */
-const faults = (from: ChatWire, to: ChatWire, body: JsonObject, only = /(?:)/): string[] => {
+const faults = (
+  from: ChatWire,
+  to: ChatWire,
+  body: JsonObject,
+  { only = /(?:)/, quirks = {} }: Look = {},
+): string[] => {
   const { value, marks } = marked(body)
   try {
     const request = CHAT_CODECS[from].decodeRequest(structuredClone(value))
-    const sent = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
+    const sent = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks })
     const listed = sent.dropped.map((path) => asWritten(path, value))
     const due = marks.filter(({ kind }) => only.test(kind) && !isUnsaid(kind))
     return [
@@ -90,9 +148,16 @@ const faults = (from: ChatWire, to: ChatWire, body: JsonObject, only = /(?:)/): 
   }
 }
 
-const crossings = CHAT_WIRES.flatMap((from) =>
+const crossings: [ChatWire, ChatWire][] = CHAT_WIRES.flatMap((from) =>
   CHAT_WIRES.filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to]),
 )
+
+test.each(crossings)('of a schema from %s to %s nothing vanishes, however its provider takes it', (from, to) => {
+  for (const strict of [false, true])
+    for (const schema of [held, { ...held, additionalProperties: false }])
+      for (const body of withSchema[from](schema, strict))
+        for (const quirks of QUIRKS) expect(faults(from, to, { ...HI[from], ...body }, { quirks })).toEqual([])
+})
 
 describe.skipIf(!hasCorpus).each(crossings)('of a request from %s to %s nothing vanishes', (from, to) => {
   const walks = TYPES[from].map((name) => schemaWalk(schema(name), blank))
@@ -120,7 +185,7 @@ describe.skipIf(!hasCorpus).each(crossings)('of a request from %s to %s nothing 
           const kind = marked(body).marks.find((mark) => mark.kind.endsWith('x_new'))?.kind ?? ''
           if (tried.has(kind)) continue
           tried.add(kind)
-          for (const fault of faults(from, to, body, /x_new$/)) unknown.add(fault)
+          for (const fault of faults(from, to, body, { only: /x_new$/ })) unknown.add(fault)
         }
     })
     expect([...unknown]).toEqual([])
@@ -135,7 +200,8 @@ describe.skipIf(!hasCorpus).each(crossings)('of a request from %s to %s nothing 
           const dice = diceOf(numbers)
           for (const walk of walks) {
             const list = walk.someOf(LISTS[from], dice, 8)
-            for (const body of bodiesOf(from, LISTS[from], list)) expect(faults(from, to, body, BESIDE)).toEqual([])
+            for (const body of bodiesOf(from, LISTS[from], list))
+              expect(faults(from, to, body, { only: BESIDE })).toEqual([])
           }
         }),
         { numRuns: 400, includeErrorInReport: true },
