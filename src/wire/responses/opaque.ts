@@ -24,9 +24,9 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
   for (const member of request.opaque) {
     const { name, value } = member
     if (out.own) {
-      // Of what stands within the input, parts and tools are kept in their turns.
+      // Of what stands within the input, items, parts and tools are kept in their turns.
       if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
-      else if (!member.essential && !member.met && !IN_TOOLS.test(name)) out.drop(name)
+      else if (!member.met && !KEPT.test(name)) out.drop(name)
     } else if (request.origin === 'chat-completions' && SHARED.has(name)) {
       if (name !== 'stream_options') body[name] = value
       else if (isObject(value)) encodeStreaming(value, request.stream, body, out)
@@ -42,7 +42,7 @@ const encodeStreaming = (options: JsonObject, stream: boolean, body: JsonObject,
   for (const name of Object.keys(rest)) out.drop(`stream_options.${name}`)
 }
 
-const IN_TOOLS = /^input\.\d+\.tools\./
+const KEPT = /\.\d+$|^input\.\d+\.tools\./
 
 /** Sets a member by its path. Only `reasoning` and `text` are created where they are missing. */
 const putBack = (body: JsonObject, path: string[], value: Json): void => {

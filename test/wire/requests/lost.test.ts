@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { asWritten } from '../../../src/wire/refusal/member-names.ts'
 import { chat, chatTool, closed, cross, HI, said, user } from './support.ts'
 
@@ -304,6 +305,14 @@ test.each<[JsonObject, JsonObject]>([
 ])('a part outside a message is a message of its own: %j', (part, message) => {
   const { body, dropped } = cross('responses', chat, said(part))
   expect([(body.messages as Json[])[0], dropped]).toEqual([message, []])
+})
+
+test('what stands unread is listed on the own wire, too, where the request is written anew', () => {
+  const { responses } = CHAT_CODECS
+  const item = { role: 'assistant', content: 'a', name: 'ann', tool_calls: [{ id: 'c' }] }
+  const request = responses.decodeRequest({ ...HI.responses, ...said(item) })
+  const { dropped } = responses.encodeRequest(request, { model: 'up', maxOutput: 9, quirks: { noCustomTools: true } })
+  expect(dropped).toEqual(['input.0.name', 'input.0.tool_calls'])
 })
 
 test('a file is what it holds, whatever id it has beside', () => {
