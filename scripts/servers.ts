@@ -40,7 +40,7 @@ const makeModel = (): string => {
 
 const placeOf = (installed: Installed, model: string, behind: string): Place => {
   const folder = join(root, installed.name)
-  if (installed.python !== undefined) installPython(root, folder, installed.python, installed.overrides)
+  if (installed.python !== undefined) installPython(root, folder, installed.python, installed)
   if (installed.npm !== undefined) installNpm(folder, installed.npm)
   if (installed.go !== undefined) installGo(root, folder, installed.go)
   return { folder, model, port: freePort(), behind }

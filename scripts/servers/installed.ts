@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import type { Wire } from '../../src/ir/wire.ts'
+import { ogxFiles } from './ogx.ts'
 
 /** Where a server is: its folder with what was installed, the model's folder, its port, and that of the one behind it. */
 export type Place = { folder: string; model: string; port: number; behind: string }
@@ -13,6 +14,8 @@ export type Installed = {
   version: string
   /** Packages of one index, at their versions. */
   python?: readonly string[]
+  /** The Python that they ask for. */
+  interpreter?: string
   npm?: readonly string[]
   /** A program of ours that is built with these modules, and its source. */
   go?: { modules: Record<string, string>; source: string }
@@ -267,6 +270,78 @@ Server.prototype.listen = function (port, ...rest) {
         ...['--headless', `--port=${port(place)}`],
       ],
     }),
+  },
+  {
+    name: 'ogx',
+    title: 'OGX, before llama.cpp server',
+    version: '1.5.0',
+    python: ['ogx[starter]==1.5.0', 'sqlite-vec==0.1.9'],
+    interpreter: 'python3.12',
+    behind: 'llama.cpp',
+    wires: ALL,
+    provider: {},
+    upstream: () => 'llama/tiny',
+    files: ogxFiles,
+    start: (place) => ({
+      command: [
+        ...[python(place), join(place.folder, 'serve.py'), 'run', join(place.folder, 'config.json'), '--insecure'],
+        ...['--port', port(place)],
+      ],
+      // By default it draws the stack of each fault, for seconds.
+      env: { OGX_LOG_FORMAT: 'json' },
+    }),
+  },
+  {
+    name: 'mlflow',
+    title: 'MLflow AI Gateway, before llama.cpp server',
+    version: '3.17.2',
+    python: ['mlflow[gateway]==3.17.2'],
+    behind: 'llama.cpp',
+    wires: ['chat-completions'],
+    provider: {},
+    upstream: () => 'tiny',
+    files: ({ behind }) => ({
+      'config.yaml': JSON.stringify({
+        endpoints: [
+          {
+            name: 'tiny',
+            endpoint_type: 'llm/v1/chat',
+            model: {
+              provider: 'openai',
+              name: 'tiny',
+              config: { openai_api_key: 'none', openai_api_base: `${behind}/v1` },
+            },
+          },
+        ],
+      }),
+    }),
+    start: (place) => ({
+      command: [
+        ...[join(place.folder, 'bin', 'mlflow'), 'gateway', 'start'],
+        ...['--config-path', join(place.folder, 'config.yaml'), ...listening(place), '--workers', '1'],
+      ],
+    }),
+  },
+  {
+    name: 'claude-code-router',
+    title: 'Claude Code Router, before llama.cpp server',
+    version: '2.0.0',
+    npm: ['@musistudio/claude-code-router@2.0.0'],
+    behind: 'llama.cpp',
+    wires: ['messages'],
+    // It leaves them out of what it asks.
+    provider: { quirks: { stops_itself: false } },
+    upstream: () => 'llama,tiny',
+    files: ({ port, behind }) => ({
+      '.claude-code-router/config.json': JSON.stringify({
+        ...{ HOST: '127.0.0.1', PORT: port, APIKEY: CREDENTIAL, NON_INTERACTIVE_MODE: true },
+        Providers: [
+          { name: 'llama', api_base_url: `${behind}/v1/chat/completions`, api_key: 'none', models: ['tiny'] },
+        ],
+        Router: { default: 'llama,tiny' },
+      }),
+    }),
+    start: (place) => ({ command: ['node', join(place.folder, 'node_modules/.bin/ccr'), 'start'] }),
   },
 ]
 

@@ -22,7 +22,7 @@ export const installPython = (
   root: string,
   folder: string,
   packages: readonly string[],
-  overrides: readonly string[] = [],
+  { overrides = [], interpreter = 'python3' }: { overrides?: readonly string[]; interpreter?: string } = {},
 ) => {
   if (existsSync(join(folder, 'installed'))) return
   const tools = join(root, 'uv')
@@ -32,7 +32,7 @@ export const installPython = (
     done([join(tools, 'bin', 'python'), '-m', 'pip', 'install', '-q', UV], root)
   }
   const env = { UV_CACHE_DIR: join(root, 'cache') }
-  done([uv, 'venv', '-q', '--clear', '-p', 'python3', folder], root, env)
+  done([uv, 'venv', '-q', '--clear', '-p', interpreter, folder], root, env)
   const listed = join(folder, 'overrides.txt')
   void Bun.write(listed, overrides.join('\n'))
   const over = overrides.length === 0 ? [] : ['--override', listed]
