@@ -1,12 +1,12 @@
-// The configuration `config init` writes: what most deployments set is in force, the rest is in comments with its default.
+// The configuration `config init` writes: all that it does not name goes on as it was, with its default in comments.
 
 import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import type { Preset } from '../provider/preset.ts'
 
-/** `presets`: the providers it is to have; the contract's two, by variables of their own, where there are none. */
+/** `presets`: the providers it is to have. */
 export const sampleFor = (presets: readonly Preset[]): string =>
   presets.length === 0
-    ? sample(NEUTRAL, `{ auto: ${USUAL} }`, PORT)
+    ? sample(NEUTRAL, `# aliases: { auto: ${USUAL} }`, PORT)
     : sample(presetsIn(presets), aliasesOf(presets), portBeside(presets))
 
 const PORT = 8080
@@ -23,7 +23,9 @@ const aliasesOf = (presets: readonly Preset[]): string => {
     const known = provider === undefined ? models : BUILTIN_MODELS.filter((model) => model.provider === provider)
     return known.filter(({ kind = 'text' }) => kind === 'text').map(({ id }) => id)
   })
-  return first === undefined ? '{ auto: MODEL }   # of those that "sluice models fetch" prints' : `{ auto: ${first} }`
+  return first === undefined
+    ? '# aliases: { auto: MODEL }   # of those that "sluice models fetch" prints'
+    : `aliases: { auto: ${first} }`
 }
 
 const sample = (
@@ -52,7 +54,7 @@ ${providers}# models:                         # extends or overrides the built-i
 #   whisper-1: { provider: vendor_b, kind: transcription, tokens_per_second: 10, price: { input: 10, output: 0 } }
 #   tts-1: { provider: vendor_b, kind: speech, tokens_per_character: 1, price: { input: 15, output: 0 } }
 
-${aliases.includes('MODEL') ? '# ' : ''}aliases: ${aliases}
+${aliases}
 # fallbacks: { vendorA-opus-4-8: [vendorB-5.5] }   # tried when the provider of the first fails
 
 rate: { khr_per_usd: 4100 }
@@ -86,26 +88,29 @@ rate: { khr_per_usd: 4100 }
 #   marks: [80, 100]              # per cent of a quota; expiring: 7d, resting: 10m, error_rate: { above: 0.5 }
 `
 
-const NEUTRAL = `providers:                        # remove a vendor you have no account with
-  vendor_a:
-    # preset: anthropic           # what is known of a vendor, then only its credential is needed: docs/providers.md
-    # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
-    accounts:
-      - name: main
-        base_url: env:VENDOR_A_BASE_URL       # without /v1
-        credential: env:VENDOR_A_API_KEY
-        # weight: 1               # share of the requests beside other accounts
-  vendor_b:
-    accounts:
-      - name: main
-        base_url: env:VENDOR_B_BASE_URL       # ends in /v1
-        credential: env:VENDOR_B_API_KEY
-    # proxy: env:VENDOR_B_PROXY   # an http or https proxy of its own; none: directly, whatever HTTPS_PROXY says
-    # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
-  # local:                        # a provider of your own, with models that name it
-  #   wires: [chat-completions]
-  #   auth: bearer
-  #   accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
+/** In comments: providers that a file names are all there are, and what the environment or the dashboard set up would rest. */
+const NEUTRAL = `# Without providers here, those of the environment (ANTHROPIC_API_KEY, VENDOR_A_BASE_URL and the like) and the accounts
+# that were added in the dashboard count. "sluice config init --preset anthropic,groq" names vendors.
+# providers:
+#   vendor_a:
+#     # preset: anthropic         # what is known of a vendor, then only its credential is needed: docs/providers.md
+#     # brand: claude             # vendorA-opus-4-8 answers as claude-opus-4-8 too
+#     accounts:
+#       - name: main
+#         base_url: env:VENDOR_A_BASE_URL     # without /v1
+#         credential: env:VENDOR_A_API_KEY
+#         # weight: 1             # share of the requests beside other accounts
+#   vendor_b:
+#     accounts:
+#       - name: main
+#         base_url: env:VENDOR_B_BASE_URL     # ends in /v1
+#         credential: env:VENDOR_B_API_KEY
+#     # proxy: env:VENDOR_B_PROXY # an http or https proxy of its own; none: directly, whatever HTTPS_PROXY says
+#     # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
+#   local:                        # a provider of your own, with models that name it
+#     wires: [chat-completions]
+#     auth: bearer
+#     accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
 
 `
 

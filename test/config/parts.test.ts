@@ -64,9 +64,16 @@ describe('the JSON Schema', () => {
     expect(validate(Bun.YAML.parse(sampleFor([])))).toBe(true)
   })
 
+  test('finds nothing in the sample that takes the place of what is set up elsewhere', () => {
+    expect(Object.keys(Bun.YAML.parse(sampleFor([])) as object)).toEqual(['listen', 'data', 'rate'])
+  })
+
   test('takes the sample with every comment in force', () => {
-    const active = sampleFor([]).replace(/^(\s*)# (\s*(?:[\w-]+: |- ))/gm, '$1$2')
+    // Options of what is in comments are in comments of their own.
+    const inForce = (text: string) => text.replace(/^( *)# ( *(?:# )?(?:[\w.-]+:(?: |$)|- ))/gm, '$1$2')
+    const active = inForce(inForce(sampleFor([])))
     expect(active).toContain('\nmodels:')
+    expect(active).toContain('\n    preset: anthropic')
     expect([validate(Bun.YAML.parse(active)), validate.errors]).toEqual([true, null])
   })
 
