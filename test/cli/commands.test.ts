@@ -163,6 +163,12 @@ describe('config', () => {
     expect(after.out).not.toContain('secret')
   })
 
+  test('check says that it leaves out what was set at run time, where that may be', async () => {
+    expect((await type('config', 'check')).err).not.toContain('config entries')
+    await type('keys', 'create', '--label', 'x')
+    expect((await type('config', 'check')).err).toContain('"sluice config entries" lists it')
+  })
+
   test('init leaves a file that exists alone, unless forced', async () => {
     const path = join(terminal.cwd, 'mine.yaml')
     writeFileSync(path, 'data: x')

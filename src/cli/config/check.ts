@@ -9,7 +9,7 @@ import { bareUrl } from '../../provider/endpoint.ts'
 import type { Finding } from '../../relay/asking.ts'
 import { ACCOUNT_FLAG, allAnswer, askAll, chosenAccounts, findingLines, NO_ACCOUNT } from '../asked.ts'
 import { command } from '../command.ts'
-import { DATA_FLAGS, JSON_FLAG } from '../data.ts'
+import { DATA_FLAGS, hasNone, JSON_FLAG } from '../data.ts'
 import { EXIT, printJson } from '../io.ts'
 import { columns } from '../table.ts'
 
@@ -36,6 +36,8 @@ export const configCheck = command({
     const accounts = chosenAccounts(config, args.account)
     if (!args.json) {
       for (const warning of warnings) io.err(`warning: ${warning}`)
+      // A database of another version may be there: it is not opened for this.
+      if (!hasNone(config)) io.err('note: what was set at run time is not looked at; "sluice config entries" lists it')
       io.out(lines(config).join('\n'))
     }
     const database = args.ask && config.store !== undefined ? await askStore(config.store) : undefined
