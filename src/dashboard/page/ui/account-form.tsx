@@ -60,10 +60,7 @@ export const AccountForm = ({
         label="Vendor"
         value={draft.preset}
         onChange={(preset) => set({ preset, baseUrl: '' })}
-        options={[
-          ['', 'Choose, or paste a key that tells'],
-          ...presets.map(({ name, title }) => [name, title] as const),
-        ]}
+        options={[['', 'Most keys tell it; else choose'], ...presets.map(({ name, title }) => [name, title] as const)]}
         hint={chosen && !needsUrl ? `Asked at ${draft.baseUrl.trim() || chosen.base_url}` : undefined}
       />
       {(needsUrl || isLocal(chosen) || !short) && (
@@ -98,7 +95,7 @@ export const AccountForm = ({
           <p class="small">Nothing is kept yet.</p>
         </div>
       )}
-      <p class="muted small">It is asked for one word before it is kept; the vendor bills that.</p>
+      <p class="muted small">The vendor is asked for one word before the key is kept, and bills it.</p>
       <div class="row end">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         {wrong && (
