@@ -168,10 +168,11 @@ const temperatureIn = (text: string): number | undefined =>
 const Turns = ({ of }: { of: readonly Turn[] }) => (
   <Card title="Before">
     <ol class="turns">
-      {of.map(({ text, answer: said, calls }, index) => (
+      {of.map(({ text, image, answer: said, calls }, index) => (
         <li key={index}>
           <p>
             <b>{index > 0 && (of[index - 1]?.calls.length ?? 0) > 0 ? 'Tool' : 'You'}</b> {text}
+            {image !== undefined && <span class="muted"> (with an image)</span>}
           </p>
           {said !== '' && (
             <p>
