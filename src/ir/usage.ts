@@ -38,9 +38,6 @@ export type Apart = { model?: string; usage: Pick<Usage, (typeof CLASSES)[number
 /** The disjoint classes. */
 export const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
 
-/** Of an answer that was told to have taken something, and costs nothing. */
-export const UNBILLED: Usage = { input: 0, output: 0 }
-
 /** How many tokens what vendors bill otherwise counts for: a second of sound that is heard, a character that is spoken. */
 export type TokensPer = { second: number; character: number }
 

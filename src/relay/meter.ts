@@ -5,7 +5,7 @@ import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { type PicturesMade, picturesOf } from '../ir/pictures.ts'
 import type { ServerToolCalls } from '../ir/server-tools.ts'
-import { inTier, totalTokens, UNBILLED, type Usage, withPrompt } from '../ir/usage.ts'
+import { inTier, totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import { isChatWire, type Wire } from '../ir/wire.ts'
 import type { Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
@@ -86,7 +86,6 @@ export const meterStream = async (
   final: boolean,
 ): Promise<Metered> => {
   const { rawUsage } = tap
-  if (tap.declined) return { usage: UNBILLED, rawUsage, estimated: false }
   const told = inTier(tap.usage ?? {}, tap.serviceTier)
   const usage = believed(told, model, () => tap.output.chars > 0)
   const { inputEstimate } = exchange.body

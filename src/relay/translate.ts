@@ -376,7 +376,6 @@ export const translateStream = ({ client, provider, ask, undo }: Crossing, onDon
     noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
     noted.complete = decoder.complete
-    noted.declined = decoder.declined ?? false
     noted.serverTools = decoder.serverTools ?? {}
     if (noted.state === 'done') onDone?.(text)
     return text

@@ -96,8 +96,6 @@ export type EventDecoder = {
   readonly complete: boolean
   /** See `Tap`. Absent: its wire shows none. */
   readonly serverTools?: ServerToolCalls
-  /** See `Tap`. Absent means that it was not. */
-  readonly declined?: boolean
   /** Whether the stream may end without its terminal event, as some servers' do, since it has told all. Absent means that it may not. */
   readonly mayEnd?: boolean
 }
@@ -131,8 +129,6 @@ export type Tap = {
    * figures come.
    */
   readonly complete: boolean
-  /** Whether it was declined before the model wrote anything: what is told of it is not billed. */
-  readonly declined: boolean
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
   /** The service tier as last reported, with or without usage. */

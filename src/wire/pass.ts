@@ -96,7 +96,6 @@ export const openNotes = (): Noted => {
     usage: undefined,
     summed: true,
     complete: false,
-    declined: false,
     rawUsage: undefined,
     serviceTier: undefined,
     serverTools: {},

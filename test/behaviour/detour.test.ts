@@ -181,7 +181,7 @@ test('the refusal stands where the provider is not configured for the other wire
 test('a request without the refused name is not sent again', async () => {
   await behind(['chat-completions'])
   const answer = await ask({ max_completion_tokens: 90, user: 'refused' }, 'vendorB-5.4-mini')
-  expect([answer.status, provider.requests.length]).toEqual([502, 1])
+  expect([answer.status, provider.requests.length]).toEqual([400, 1])
   await gateway.stop()
 })
 

@@ -238,37 +238,3 @@ describe('a call counts as the figures say', () => {
     }
   })
 })
-
-describe('an answer that was declined', () => {
-  const ending = (reason: string, empty: boolean) => (body: JsonObject) => {
-    if (empty && Array.isArray(body.content)) body.content = []
-    if (typeof body.stop_reason === 'string') body.stop_reason = reason
-    if (isObject(body.delta) && 'stop_reason' in body.delta) body.delta.stop_reason = reason
-  }
-  /** Without the frames of its text. */
-  const emptied = (script: Script): Script => ({
-    ...script,
-    steps: [...(script.steps as Iterable<string>)].map((step) =>
-      step
-        .split('\n\n')
-        .filter((frame) => !frame.includes('content_block'))
-        .join('\n\n'),
-    ),
-  })
-  const usage = { input_tokens: 412, output_tokens: 1 }
-  test.each(CHAT_WIRES)('before it wrote anything costs nothing, for a client of %s', async (client) => {
-    for (const stream of [false, true]) {
-      money.answers((wire, streamed) => emptied(telling(spoken(wire, streamed), usage, ending('refusal', true))))
-      const row = await money.exchange(client, 'messages', { stream })
-      expect(row).toMatchObject({ outcome: 'done', estimated: false, input: 0, output: 0, costMicroUsd: 0 })
-      expect(JSON.parse(row.rawUsage ?? '')).toMatchObject(usage)
-      expect(billOf(money.server.gateway, row)?.lines).toEqual([])
-    }
-  })
-  test.each(CHAT_WIRES)('within its text costs what it took, for a client of %s', async (client) => {
-    for (const stream of [false, true]) {
-      money.answers((wire, streamed) => telling(spoken(wire, streamed), usage, ending('refusal', false)))
-      expect(await money.exchange(client, 'messages', { stream })).toMatchObject({ input: 412, costMicroUsd: 834 })
-    }
-  })
-})

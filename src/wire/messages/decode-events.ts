@@ -37,9 +37,6 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get complete() {
       return reader.hasStopReason
     },
-    get declined() {
-      return reader.declined
-    },
     serverTools: reader.serverTools,
     get rawUsage() {
       return reader.rawUsage

@@ -1,6 +1,5 @@
 // The messages wire: its codec, for the clients and for the providers that speak it.
 
-import { UNBILLED } from '../../ir/usage.ts'
 import type { ChatCodec } from '../codec.ts'
 import { faultOf, noAnswer, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
@@ -14,7 +13,7 @@ import { decodeResponse, encodeResponse, holdsPiece, saysNothing } from './respo
 import { MessagesRequest } from './schema.ts'
 import { mended } from './stop.ts'
 import { tap } from './tap.ts'
-import { decodeBilled, isDeclined } from './usage.ts'
+import { decodeBilled } from './usage.ts'
 
 export const messages: ChatCodec = {
   wire: 'messages',
@@ -36,12 +35,7 @@ export const messages: ChatCodec = {
     failureIn(body) ??
     (asked === undefined && holdsPiece(body) ? undefined : faultOf(body, 'content', decodeError)) ??
     (saysNothing(body) ? noAnswer(body, decodeError) : undefined),
-  readUsage: (body) => {
-    const read = usageIn(body, decodeBilled)
-    return read !== undefined && isDeclined(body.stop_reason, !isEmpty(body.content))
-      ? { ...read, usage: UNBILLED }
-      : read
-  },
+  readUsage: (body) => usageIn(body, decodeBilled),
   tap,
   answerEdits: (body) => {
     const reason = mended(body)
@@ -50,5 +44,3 @@ export const messages: ChatCodec = {
   counting,
   keepAlive: PING,
 }
-
-const isEmpty = (content: unknown): boolean => Array.isArray(content) && content.length === 0

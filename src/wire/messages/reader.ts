@@ -14,7 +14,7 @@ import { pieceOf, piecesOf } from '../turns/pieces.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeStop } from './stop.ts'
-import { decodeUsage, isDeclined, tierIn, withReport } from './usage.ts'
+import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 /** `over` after the one `finish` or `error`. */
 export class Reader {
@@ -50,11 +50,6 @@ export class Reader {
   /** Whether the reported output is the answer's total; false for the count at the start of a stream. */
   get summed(): boolean {
     return this.#summed
-  }
-
-  /** Whether it ended before the model wrote anything. */
-  get declined(): boolean {
-    return isDeclined(this.#stop, this.#last >= 0 || this.#parts > 0)
   }
 
   get hasStopReason(): boolean {

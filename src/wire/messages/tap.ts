@@ -1,7 +1,7 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
 import { brokenOff } from '../../ir/fold.ts'
-import { asList, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
 import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
@@ -12,7 +12,7 @@ import { callsInAnswer, countCalls } from '../tools/server-calls.ts'
 import { wordOf } from '../turns/ending.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { mended } from './stop.ts'
-import { decodeUsage, isDeclined, tierIn, withReport } from './usage.ts'
+import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
@@ -40,8 +40,6 @@ export const tap = (options: TapOptions): Tap => {
     noted.serverTools = callsInAnswer(message)
     // A start with a stop reason holds a whole message.
     if (typeof message.stop_reason === 'string') noted.summed = noted.complete = noted.begun = true
-    hasContent = asList(message.content).length > 0
-    noted.declined = isDeclined(message.stop_reason, hasContent)
     const edits =
       message.model === undefined ? [] : [{ path: ['message', 'model'], value: JSON.stringify(options.model) }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -100,7 +98,6 @@ export const tap = (options: TapOptions): Tap => {
         if (isObject(data.delta)) {
           const failure = failureIn(data.delta)
           if (failure !== undefined) return noted.failed(failure)
-          noted.declined = isDeclined(data.delta.stop_reason, hasContent)
           noted.complete ||= typeof data.delta.stop_reason === 'string' || wordOf(data.delta.stop_reason) !== ''
         }
         return writeFrame({ event, data: splice(frame.data, endEdits(data)) })

@@ -149,9 +149,6 @@ export const tierIn = ({ speed, service_tier: tier }: JsonObject): string | unde
 /** The usage of a usage object, in its service tier. */
 export const decodeBilled = (raw: JsonObject): Usage | undefined => inTier(decodeUsage(raw), tierIn(raw))
 
-/** Whether an answer ended before the model wrote anything, as it was declined: its figures are told, and not billed. */
-export const isDeclined = (stopReason: unknown, hasContent: boolean): boolean => stopReason === 'refusal' && !hasContent
-
 /** The tier an answer was served from, in this wire's values; undefined where it has none for it. */
 export const encodeTier = (tier: string | undefined): string | undefined =>
   tier === undefined ? undefined : TIERS.get(tier)
