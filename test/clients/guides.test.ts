@@ -18,7 +18,7 @@ test.each(CLIENTS.map((client) => [client.name, client] as const))(
 /** Of our own alone. */
 const OURS = ['start', 'demo', 'curl']
 /** Of one software by the section, each with a word of its own. */
-const BY_SECTION = ['frameworks']
+const BY_SECTION = ['apps', 'frameworks']
 const SAID = /[Ll]ast tried with|Not tried/
 
 test.each(guides().filter(({ name }) => !OURS.includes(name)))(
