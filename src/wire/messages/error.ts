@@ -114,7 +114,10 @@ const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   [/thinking\.type\.enabled\W{0,2} is not supported/, 'adaptive-thinking'],
   [/invalid thinking\.type: \W{0,3}enabled/, 'adaptive-thinking'],
   [/adaptive thinking is not supported|does not support the effort parameter/i, 'thinking-budget'],
-  [/thinking[. ]type\W{0,2} (?:must|should) be \W?enabled\W? or \W?disabled|Input tag 'adaptive' found/, 'thinking-budget'],
+  [
+    /thinking[. ]type\W{0,2} (?:must|should) be \W?enabled\W? or \W?disabled|Input tag 'adaptive' found/,
+    'thinking-budget',
+  ],
   [/supported for thinking; 'adaptive' is not/, 'thinking-budget'],
   [/thinking\.type\.disabled\W{0,2} is not supported/, 'always-thinking'],
   [/invalid thinking: only type=enabled is allowed/, 'always-by-budget'],

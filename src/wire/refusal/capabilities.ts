@@ -8,11 +8,11 @@ import { holdsLimits } from '../schema/limits.ts'
 import { FORMS, fileIn, listIn, rootAlternativesIn, schemasIn, shapelessIn, thoughtlessIn } from './holders.ts'
 import type { Span } from './kinds.ts'
 import { type Asking, at, type Lacking } from './lacking.ts'
-import { isEnglish, saysNo } from './language.ts'
+import { isEnglish, NOT_HAD, saysNo } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { blankIn, callIdIn, cutCallIn, disordersIn, repeatedIdIn } from './oddities.ts'
 import { disorder, NO_SYSTEM_WITHIN, OF_SPEAKERS, roleFor } from './order.ts'
-import { settingsIn } from './settings.ts'
+import { settingsCalled, settingsIn } from './settings.ts'
 import { isForcedChoice, isLongId } from './wishes.ts'
 
 /** What it lacks of what was sent, and the words that say so; undefined where none says no to anything that was. */
@@ -23,7 +23,9 @@ export const lackingIn = (wire: ChatWire, sent: JsonObject, text: string): (Lack
       const found = called.exec(said)
       if (found === null || !(unless === undefined ? saysNo(said) : unless.test(said))) continue
       const lacking = asked({ wire, sent, said })
-      if (lacking !== undefined) return { ...lacking, span: { at: index + found.index, length: found[0].length } }
+      if (lacking === undefined) continue
+      const { at, length } = lacking.span ?? { at: found.index, length: found[0].length }
+      return { ...lacking, span: { at: index + at, length } }
     }
   }
   return undefined
@@ -39,7 +41,7 @@ const MOST_CHARS = 1_000
 const ANY = /(?:)/
 
 /** `called`: in a sentence. `unless`: what a sentence must say besides, by default that it is not taken. */
-type Capability = { called: RegExp; unless?: RegExp; asked(asking: Asking): Lacking | undefined }
+type Capability = { called: RegExp; unless?: RegExp; asked(asking: Asking): (Lacking & { span?: Span }) | undefined }
 
 const first = (sent: JsonObject, ...paths: string[]): Place | undefined =>
   paths.flatMap((path) => placesOf(sent, path).filter((place) => valueAt(sent, place) !== null))[0]
@@ -49,13 +51,8 @@ const member = (called: RegExp, ...paths: string[]): Capability => ({
   called,
   asked: ({ sent }) => at(first(sent, ...paths)),
 })
-const setting = (called: RegExp, ...paths: string[]): Capability => ({
-  called,
-  asked: ({ sent }) => {
-    const held = paths.filter((path) => placesOf(sent, path).length > 0)
-    return at(first(sent, ...held), { remedy: 'without-members', named: held })
-  },
-})
+const leftOut = (sent: JsonObject, paths: readonly string[]): Lacking | undefined =>
+  at(first(sent, ...paths), { remedy: 'without-members', named: paths })
 
 const formIn = (sent: JsonObject): Place | undefined => {
   const place = first(sent, ...FORMS)
@@ -95,8 +92,7 @@ const NOTHING = /\bnull\b|\bNULL\b|\bnil\b|\bNone(?:Type)?\b/
 const OF_SETTINGS =
   /\b(?:param(?:eter)?s|arguments|settings|options)\b|\b(?:an?|the|API|request|invalid|illegal|wrong) param(?:eter)?(?=[.,;]|$| (?:is|specified)\b)|参数/i
 
-const NO_STREAM =
-  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enabled|available|be\b)|\bnot? (?:yet |been )*(?:supported|allowed|permitted|enabled|available|implemented)\b|\b(?:unsupported|disabled|must)\b|\bonly (?:when|with|if|for)\b/i
+const NO_STREAM = new RegExp(`${NOT_HAD.source}|\\b(?:disabled|must)\\b|\\bonly (?:when|with|if|for)\\b`, 'i')
 /** A sentence of another language, which has no word for a stream that broke. */
 const isOfAnother = (said: string): boolean =>
   !isEnglish(said) && !/\b(?:error|reset|closed|aborted|failed|broken|interrupted)\b/i.test(said)
@@ -115,8 +111,10 @@ const NAMES_THINKING =
   /\b(?:enable_thinking|thinking[_.](?!blocks?\b)\w+|reasoning[_.](?!content\b|details\b|text\b)\w+)/i
 
 /** That whoever was asked cannot, or that it takes another. */
-const NOT_ABLE =
-  /(?:\b(?:no|not|never|cannot)|n[o’']t) (?:\w+ ){0,4}?(?:support(?:ed)?|enabled|available|allowed|able)\b|\bunsupported\b|\b(?:requires?|needs?) an? (?:[\w-]+ ){0,3}(?:model|provider|server|backend)\b/i
+const NOT_ABLE = new RegExp(
+  `${NOT_HAD.source}|\\b(?:requires?|needs?) an? (?:[\\w-]+ ){0,3}(?:model|provider|server|backend)\\b`,
+  'i',
+)
 
 const CAPABILITIES: Capability[] = [
   {
@@ -304,7 +302,15 @@ const CAPABILITIES: Capability[] = [
     asked: ({ sent }) => at(first(sent, ...THOUGHTS), { remedy: 'no-thinking' }),
   },
   // How closely a call follows its schema is a wish, of so many tools at most.
-  { ...setting(/\bstrict\b/i, 'tools.*.function.strict', 'tools.*.strict'), unless: ANY },
+  {
+    called: /\bstrict\b/i,
+    unless: ANY,
+    asked: ({ sent }) =>
+      leftOut(
+        sent,
+        ['tools.*.function.strict', 'tools.*.strict'].filter((path) => placesOf(sent, path).length > 0),
+      ),
+  },
   {
     called: new RegExp(`${MENTIONS_TOOLS.source}|\\btool_?(?:config|choice|calls?)\\b|\\bschemas?\\b`, 'i'),
     asked: ({ wire, sent }) => {
@@ -328,11 +334,15 @@ const CAPABILITIES: Capability[] = [
     called: /\b(?:pdf|file|document)s?\b/i,
     asked: ({ sent }) => at(fileIn(sent), { advice: 'Send its text, or use a model that reads files.' }),
   },
-  setting(/\bpenalt(?:y|ies)\b/i, 'frequency_penalty', 'presence_penalty'),
-  setting(/\bstop (?:sequences?|words?|tokens?)\b/i, 'stop', 'stop_sequences'),
-  setting(/\bseeds?\b/i, 'seed'),
-  setting(/\btemperature\b/i, 'temperature'),
-  setting(/\bparallel (?:tool|function)/i, 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'),
+  {
+    // By the words of a name that it has on any wire.
+    called: ANY,
+    asked: ({ wire, sent, said }) => {
+      const { paths, span } = settingsCalled(wire, sent, said)
+      const lacking = leftOut(sent, paths)
+      return lacking && { ...lacking, ...(span && { span }) }
+    },
+  },
   {
     called: OF_SETTINGS,
     unless: ANY,

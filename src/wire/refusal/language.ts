@@ -16,6 +16,10 @@ export const standsBefore = (after: string): boolean => FIRST.test(after)
 const NO =
   /\b(?:not?|nothing|cannot|without|only|lacks?)\b|n[o’']t\b|\bun(?:supported|available|known|recogni[sz]ed|implemented)\b|\b(?:un)?expect|\b(?:must|should|requires?|needs?|please)\b|\b(?:invalid|incorrect|wrong|incompatible|missing|off|error|fail(?:ed|s)?)\b|\b(?:disabled|dis?allowed|rejected|refused|denied|declined|forbidden|prohibited|restricted|removed|withheld|exceed(?:s|ed)?)\b/i
 
+/** That something is not to be had. */
+export const NOT_HAD =
+  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enable|available|be\b)\w*|\bnot? (?:yet |been )*(?:support|allowed|permitted|enabled|available|implemented)|\bunsupported\b/i
+
 /** Whether a sentence of a refusal says no to what it speaks of. One of another language is taken to, as it speaks of little else. */
 export const saysNo = (sentence: string): boolean => NO.test(sentence) || isForeign(sentence)
 

@@ -3,6 +3,7 @@
 import type { Remedy } from '../../errors.ts'
 import { asObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type Asking, at, type Lacking } from './lacking.ts'
+import { NOT_HAD } from './language.ts'
 import { type Place, placesOf, valueAt } from './member-path.ts'
 import { type Disorder, disordersIn } from './oddities.ts'
 import { NO_SYSTEM_TURN } from './wishes.ts'
@@ -18,7 +19,7 @@ export const OF_SPEAKERS = new RegExp(
 
 const TOOLS = /\b(?:tool|function)/i
 /** That there are none at all, or how large one may be: that is of their order only where it says so. */
-const OF_ALL = /\b(?:not (?:supported|available|enabled)|unsupported|exceed\w*|limit)\b|n[o’']t support/i
+const OF_ALL = new RegExp(`${NOT_HAD.source}|\\b(?:exceed\\w*|limit)\\b`, 'i')
 const IN_ORDER = /\b(?:after|before|follow|preced|between|next|order)/i
 
 /** The disorders that a sentence may be about, the likeliest first. */

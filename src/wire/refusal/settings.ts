@@ -4,9 +4,11 @@
 import type { Remedy } from '../../errors.ts'
 import { asObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatWire } from '../../ir/wire.ts'
+import type { Span } from './kinds.ts'
+import { namesOfSetting } from './member-names.ts'
 import { type Place, placesOf, shownPath, valueAt } from './member-path.ts'
 import { blankIn, cutCallIn, disordersIn, repeatedIdIn } from './oddities.ts'
-import { isHeld, isHint, WISHES, type Wish } from './wishes.ts'
+import { CAPS, isHeld, isHint, WISHES, type Wish } from './wishes.ts'
 
 /** `named`: what is left out. `place`: the first of it that its client may have written; `advice` says what else it may be. */
 export type Settings = { place: Place; remedy: Remedy; named: readonly string[]; advice: string }
@@ -60,6 +62,32 @@ export const plainerIn = (wire: ChatWire, sent: JsonObject): { remedy?: Remedy }
     disorders.has('open') ||
     [blankIn, cutCallIn, repeatedIdIn].some((find) => find(wire, sent))
   return isOdd ? { remedy: 'anew' } : {}
+}
+
+/** Those that a sentence calls by the words of a name: by all of one of several words, of a figure by its last; and the words. */
+export const settingsCalled = (wire: ChatWire, sent: JsonObject, said: string): { paths: string[]; span?: Span } => {
+  const paths = new Set<string>()
+  let span: Span | undefined
+  for (const wish of WISHES[wire]) {
+    const place = isPlain(wish) && !CAPS.has(wish.path) ? placesOf(sent, wish.path)[0] : undefined
+    if (place === undefined || !isHeld(wish, place, sent)) continue
+    const isFigure = typeof valueAt(sent, place) === 'number'
+    const found = namesOfSetting(shownPath(wish.path))
+      .map((name) => inWords(name, isFigure)?.exec(said))
+      .find((match) => match)
+    if (!found) continue
+    paths.add(wish.path)
+    span ??= { at: found.index, length: found[0].length }
+  }
+  return { paths: [...paths], ...(span && { span }) }
+}
+
+/** The words of a member's name as they stand in a sentence. `isLast`: the last is enough. Of one word, or a letter, none are sure. */
+const inWords = (name: string, isLast: boolean): RegExp | undefined => {
+  const all = name.slice(name.lastIndexOf('.') + 1).split('_')
+  const words = isLast && (all.at(-1)?.length ?? 0) > 2 ? all.slice(-1) : all
+  if (words.length === 1 && !isLast) return undefined
+  return new RegExp(`\\b${words.map((word) => word.replace(/s$|y$/, '')).join('\\w{0,3}[ _-]?')}(?:s|y|ies)?\\b`, 'i')
 }
 
 const isPlain = ({ remedy, form }: Wish): boolean => remedy === undefined && form !== true
