@@ -18,7 +18,7 @@ const NO =
 
 /** That something is not to be had. */
 export const NOT_HAD =
-  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enable|available|be\b)\w*|\bnot? (?:yet |been )*(?:support|allowed|permitted|enabled|available|implemented)|\bunsupported\b/i
+  /n[o’']t (?:\w{1,12}ly )?(?:support|allow|permit|enable|available|be\b)\w*|\b(?:not?|never) (?:\w+ ){0,2}?(?:support|allowed|permitted|enabled|available|implemented|able\b)|\bunsupported\b/i
 
 /** Whether a sentence of a refusal says no to what it speaks of. One of another language is taken to, as it speaks of little else. */
 export const saysNo = (sentence: string): boolean => NO.test(sentence) || isForeign(sentence)
