@@ -92,7 +92,8 @@ const MODEL: Sign[] = [
   ),
   /^(?:\S{1,40}: )?model: \S+$/i,
   /^server is pinned to/i,
-  /\bendpoint\b[^;\n]{0,24}\bnot exist/i,
+  // And not of a path that the server has not.
+  /\bendpoint\b[^;\n]{0,24}\bnot exist[^;\n]*\bmodel\b/i,
   /模型\S{0,80}(?:不存在|无可用渠道)|对于模型 .{1,200} 无可用/,
 ].map((about) => ({ about }))
 /** The same in a sentence that names it by the id that was sent: a relay knows none that it has no price of, either. */
