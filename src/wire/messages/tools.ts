@@ -41,7 +41,9 @@ export const decodeTool = (raw: Json | undefined, path: string, extras: Collecte
     }
     // Tool search only keeps the list short: other wires get all tools at once.
     const isOptional = type.startsWith('tool_search_tool_')
-    return { type: 'opaque', origin: 'messages', value: tool, ...(isOptional ? { optional: true } : {}) }
+    // One with a schema is the client's own, whatever its library calls it.
+    if (!isObject(tool.input_schema))
+      return { type: 'opaque', origin: 'messages', value: tool, ...(isOptional ? { optional: true } : {}) }
   }
   extras.rest(tool, FUNCTION, path)
   const description = optionalString(tool.description, `${path}.description`)

@@ -52,6 +52,21 @@ describe('tools are translated', () => {
       { tools: [{ name: 'b', input_schema: { type: 'object', properties: {} } }], tool_choice: { type: 'auto' } },
       [],
     ],
+    ...([chat, 'responses'] as const).map(
+      (to): Crossing => [
+        'a tool with a schema, whose type is none that is known',
+        'messages',
+        to,
+        { tools: [{ type: 'tool', name: 'a', input_schema: closed }], tool_choice: { type: 'tool', name: 'a' } },
+        to === chat
+          ? { tools: [chatTool('a', closed)], tool_choice: { type: 'function', function: { name: 'a' } } }
+          : {
+              tools: [{ type: 'function', name: 'a', parameters: closed }],
+              tool_choice: { type: 'function', name: 'a' },
+            },
+        [],
+      ],
+    ),
     ...([chat, 'messages'] as const).map(
       (to): Crossing => [
         'a choice among the client’s own tools and optional built-in ones',
