@@ -60,17 +60,24 @@ const go: Language = {
   },
 }
 
+/** Versions of a library that cannot stand beside each other, by the program that asks by them: its project and class. */
+const JAVA: Record<string, { project: string; name: string }> = {
+  java: { project: 'pom.xml', name: 'Ask' },
+  spring: { project: 'spring.xml', name: 'Spring' },
+}
+
 const java: Language = {
   name: 'java',
-  install: (root) => {
-    const folder = join(root, 'java')
-    const sources = join(folder, 'src/main/java')
-    mkdirSync(sources, { recursive: true })
-    copyFileSync(here('pom.xml'), join(folder, 'pom.xml'))
-    copyFileSync(here('Ask.java'), join(sources, 'Ask.java'))
-    done(['mvn', '-q', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath'], folder)
-    return [{ folder, command: ['sh', '-c', 'exec java -cp "target/classes:$(cat classpath)" Ask'] }]
-  },
+  install: (root) =>
+    Object.entries(JAVA).map(([at, { project, name }]) => {
+      const folder = join(root, at)
+      const sources = join(folder, 'src/main/java')
+      mkdirSync(sources, { recursive: true })
+      copyFileSync(here(project), join(folder, 'pom.xml'))
+      copyFileSync(here(`${name}.java`), join(sources, `${name}.java`))
+      done(['mvn', '-q', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath'], folder)
+      return { folder, command: ['sh', '-c', `exec java -cp "target/classes:$(cat classpath)" ${name}`] }
+    }),
 }
 
 const rust: Language = {
