@@ -65,6 +65,8 @@ export type Gateway = Relay & {
   entries: Entries
   /** Reads the configuration again, as a signal would have it; undefined where nobody can. */
   reread: (() => Promise<ReloadAnswer>) | undefined
+  /** The configuration, and with it prices, may be another: told where somebody keeps them. */
+  repriced: (() => void) | undefined
   live: Live
   /** Requests of known keys that became no exchange, on their way to the store. */
   refusals: Refusals
@@ -259,6 +261,7 @@ export const createGateway = async (options: GatewayOptions): Promise<Gateway> =
     }),
     entries,
     reread: undefined,
+    repriced: undefined,
     accounts: createAccounts(clock),
     alerts: await alertsOf({ config, store, clock, log }, together !== undefined),
     failures: createFailures(stopwatch, () => config.alerts.errorRate.withinMs),
@@ -305,6 +308,7 @@ export const takeOver = (gateway: Gateway, next: Config): void => {
   Object.assign(config, next, fixed, { limits: Object.assign(limits, next.limits) })
   settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
+  gateway.repriced?.()
 }
 
 /** What their targets' names begin with: how they did before tells nothing of how they do with another credential or address. */

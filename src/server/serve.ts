@@ -17,6 +17,7 @@ import type { PostgresStore } from '../store/postgres/open.ts'
 import type { SqliteStore } from '../store/store.ts'
 import { startAlerting } from './alerting.ts'
 import { type ApartDoors, openDoors } from './doors.ts'
+import { keepPrices } from './keeping-prices.ts'
 import type { Listening } from './listener.ts'
 import type { Node } from './nodes/node.ts'
 import { type Opened, openStoreOf } from './opening.ts'
@@ -148,6 +149,7 @@ const startWith = async (base: Base, { config, io, log, clock, apart }: Start): 
   )
   const unwatch = store.watch()
   const unwatchEntries = watchEntries(gateway)
+  await keepPrices(gateway)
   const stopPruning = await startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
   const stopAlerting = await startAlerting(gateway)

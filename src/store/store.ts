@@ -11,6 +11,7 @@ import type { AnswerStore } from '../ledger/kept-answers.ts'
 import type { FactorStore, MemberStore, SessionStore, SettingStore, TeamStore, TokenStore } from '../members/member.ts'
 import type { EntryStore } from './entries.ts'
 import type { Insight } from './insight.ts'
+import type { PriceStore } from './prices.ts'
 import type { RefusalStore } from './refusals.ts'
 import type { ExchangeRow, UsageQuery, UsageTable } from './usage.ts'
 
@@ -51,6 +52,7 @@ export type Store = {
   factors: FactorStore
   tokens: TokenStore
   settings: SettingStore
+  prices: PriceStore
   /** What of the configuration was set at run time. */
   entries: EntryStore
   refusals: RefusalStore

@@ -119,6 +119,7 @@ export const ExplainedExchange = Type.Object({
           description: 'By how much its class of service and its region multiplied every price of tokens.',
         }),
         as_of: Nullable(Type.String({ description: 'The day of the price list.' })),
+        former: Type.Boolean({ description: 'By a price that the model had then, and has no more.' }),
         told_micro_usd: Nullable(
           Type.Integer({
             minimum: 0,
@@ -128,7 +129,7 @@ export const ExplainedExchange = Type.Object({
       },
       {
         description:
-          'What made the cost; null: it has none yet, or the prices there are now, by what is known of it, come to another.',
+          'What made the cost; null: it has none yet, or no price that is known, by what is told of it, comes to it.',
       },
     ),
   ),

@@ -2,7 +2,7 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import { namingOthers } from '../../catalogue/catalogue.ts'
-import type { Model } from '../../catalogue/model.ts'
+import type { Model, Price } from '../../catalogue/model.ts'
 import type { Gateway } from '../../gateway.ts'
 import { isObject } from '../../ir/json.ts'
 import { inTier, type Usage } from '../../ir/usage.ts'
@@ -12,12 +12,30 @@ import type { ExchangeRow } from '../../store/usage.ts'
 import { CODECS } from '../../wire/index.ts'
 
 /** Null where nothing is charged yet, or no price that is known comes to what was charged. */
-export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExchange['bill'] => {
-  if (row.outcome === null || row.refusal !== null) return null
-  const model = catalogue.resolve(row.trail?.at(-1)?.model ?? row.model ?? '')
-  if (model === undefined) return null
+export const billAt = async (gateway: Gateway, row: ExchangeRow): Promise<S.ExplainedExchange['bill']> => {
+  const now = billOf(gateway, row)
+  const model = modelOf(gateway, row)
+  if (now !== null || model === undefined || !isCharged(row)) return now
+  for (const price of await gateway.store.prices.of(model.id)) {
+    const then = billOf(gateway, row, JSON.parse(price))
+    if (then !== null) return { ...then, former: true }
+  }
+  return null
+}
+
+const isCharged = ({ outcome, refusal }: ExchangeRow): boolean => outcome !== null && refusal === null
+
+const modelOf = ({ catalogue }: Gateway, { trail, model }: ExchangeRow): Model | undefined =>
+  catalogue.resolve(trail?.at(-1)?.model ?? model ?? '')
+
+/** The same by the price there is now, or by this one. */
+export const billOf = (gateway: Gateway, row: ExchangeRow, former?: Price): S.ExplainedExchange['bill'] => {
+  const { catalogue } = gateway
+  const model = modelOf(gateway, row)
+  if (model === undefined || !isCharged(row)) return null
+  const price = former ?? model.price
   const usage = namingOthers(usageOf(row, model), model, catalogue)
-  const bill = billBy(model.price, usage, {
+  const bill = billBy(price, usage, {
     costMicroUsd: row.costMicroUsd,
     feesMicroUsd: row.feesMicroUsd ?? 0,
     serverTools: row.serverTools ?? undefined,
@@ -28,7 +46,8 @@ export const billOf = ({ catalogue }: Gateway, row: ExchangeRow): S.ExplainedExc
     lines: bill.lines.map(lineOf),
     long_context_above: bill.above ?? null,
     factors: Object.fromEntries(bill.factors),
-    as_of: model.price.asOf ?? null,
+    as_of: price.asOf ?? null,
+    former: false,
     told_micro_usd: bill.lines.some(({ what }) => what === 'told') ? null : (usage.charged ?? null),
   }
 }

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { CHECKS, type CheckName } from '../../store/refusals.ts'
 import type { ExchangeRow } from '../../store/usage.ts'
-import { billOf } from './bill.ts'
+import { billAt } from './bill.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
 import { failureOf } from './failures.ts'
 import { timeOf } from './input.ts'
@@ -36,7 +36,7 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
         'There is no such exchange. Of what is refused the last 1,000 requests of each key are kept, a wrong key is in the log only, and old exchanges are deleted.',
       )
     }
-    const told = explain(gateway, row, member !== undefined)
+    const told = explain(gateway, row, { isMember: member !== undefined, bill: await billAt(gateway, row) })
     return member === undefined ? told : forMember(told)
   },
 }
@@ -57,7 +57,9 @@ const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
   raw_usage: null,
 })
 
-const explain = (gateway: Gateway, row: ExchangeRow, isMember: boolean): S.ExplainedExchange => {
+type Told = { isMember: boolean; bill: S.ExplainedExchange['bill'] }
+
+const explain = (gateway: Gateway, row: ExchangeRow, { isMember, bill }: Told): S.ExplainedExchange => {
   const exchange = exchangeView(gateway, row)
   const billed = exchange.tokens
   const attempts = attemptsOf(row)
@@ -86,7 +88,7 @@ const explain = (gateway: Gateway, row: ExchangeRow, isMember: boolean): S.Expla
     attempts,
     server_tools: row.serverTools ?? {},
     fees_micro_usd: row.feesMicroUsd ?? 0,
-    bill: billOf(gateway, row),
+    bill,
     dropped: row.dropped ?? [],
     raw_usage: row.rawUsage === null ? null : JSON.parse(row.rawUsage),
   }

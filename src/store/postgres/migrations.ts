@@ -19,6 +19,7 @@ import withoutStarted from '../../../drizzle/postgres/0015_without_started.sql' 
 import plainTurns from '../../../drizzle/postgres/0016_plain_turns.sql' with { type: 'text' }
 import limitedTurns from '../../../drizzle/postgres/0017_limited_turns.sql' with { type: 'text' }
 import lateCorrections from '../../../drizzle/postgres/0018_late_corrections.sql' with { type: 'text' }
+import prices from '../../../drizzle/postgres/0019_prices.sql' with { type: 'text' }
 
 /**
  * `contracts`: it takes away what versions without it need, all of them stopped by then; nodes of a version that does not know it
@@ -47,4 +48,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0016_plain_turns', sql: plainTurns },
   { name: '0017_limited_turns', sql: limitedTurns },
   { name: '0018_late_corrections', sql: lateCorrections },
+  { name: '0019_prices', sql: prices },
 ]

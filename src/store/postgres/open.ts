@@ -20,6 +20,7 @@ import { createMembers } from './members.ts'
 import { migrate, tryOut } from './migrate.ts'
 import { goOnCounting } from './numbering.ts'
 import { ormOf } from './orm.ts'
+import { createPrices } from './prices.ts'
 import { createQueries } from './queries.ts'
 import { createRefusals } from './refusals.ts'
 import { createSessions } from './sessions.ts'
@@ -112,6 +113,7 @@ const storeOf = async (
     factors: createFactors(orm, changes),
     tokens: createTokens(orm, changes),
     settings: createSettings(orm, changes),
+    prices: createPrices(orm, clock),
     entries: createEntries(orm, changes),
     refusals: createRefusals(client, requireUsable),
     background: createBackground(client),

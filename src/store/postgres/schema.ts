@@ -375,6 +375,17 @@ export const settings = pgTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+export const prices = pgTable(
+  'prices',
+  {
+    model: text('model').notNull(),
+    digest: text('digest').notNull(),
+    price: text('price').notNull(),
+    since: integer('since').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.model, t.digest] })],
+)
+
 export const teams = pgTable(
   'teams',
   { id: text('id').primaryKey(), name: text('name').notNull(), createdAt: integer('created_at').notNull() },

@@ -19,6 +19,7 @@ import fees from '../../../drizzle/0015_fees.sql' with { type: 'text' }
 import keptTokens from '../../../drizzle/0016_kept_tokens.sql' with { type: 'text' }
 import capture from '../../../drizzle/0017_capture.sql' with { type: 'text' }
 import blocksOfModels from '../../../drizzle/0018_blocks_of_models.sql' with { type: 'text' }
+import prices from '../../../drizzle/0019_prices.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -43,4 +44,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0016_kept_tokens', sql: keptTokens },
   { name: '0017_capture', sql: capture },
   { name: '0018_blocks_of_models', sql: blocksOfModels },
+  { name: '0019_prices', sql: prices },
 ]

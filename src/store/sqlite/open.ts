@@ -20,6 +20,7 @@ import type {
 } from '../../members/member.ts'
 import type { EntryStore } from '../entries.ts'
 import { PATIENCE_MS, TRY_MS } from '../patience.ts'
+import type { PriceStore } from '../prices.ts'
 import { usageIn } from '../reading/sums.ts'
 import type { RefusalStore } from '../refusals.ts'
 import { type SqliteStore, type Store, storeError } from '../store.ts'
@@ -42,6 +43,7 @@ import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { ormOf } from './orm.ts'
 import { createPatient } from './patient.ts'
+import { createPrices } from './prices.ts'
 import { createQueries } from './queries.ts'
 import { readNow, WORDS } from './reading.ts'
 import { createRefusals } from './refusals.ts'
@@ -212,6 +214,7 @@ const storeOf = (
     factors: patient<FactorStore>(createFactors(orm, change, clock)),
     tokens: patient<TokenStore>(createTokens(orm, change, clock)),
     settings: patient<SettingStore>(createSettings(orm, change, clock)),
+    prices: patient<PriceStore>(createPrices(orm, clock)),
     entries: patient<EntryStore>(createEntries(orm, change, clock)),
     journal: {
       ...journal,

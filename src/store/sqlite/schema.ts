@@ -406,6 +406,18 @@ export const settings = sqliteTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** The prices that models have had here, each since it was first in force. `digest`: of both, since a price may be long. */
+export const prices = sqliteTable(
+  'prices',
+  {
+    model: text('model').notNull(),
+    digest: text('digest').notNull(),
+    price: text('price').notNull(),
+    since: integer('since').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.model, t.digest] })],
+)
+
 /** Named groups of members. */
 export const teams = sqliteTable(
   'teams',

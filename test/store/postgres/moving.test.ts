@@ -79,6 +79,7 @@ const furnish = async (path: string) => {
   const credentials = createCredentials({ dataDir: dirname(path), sealKeys: undefined, store: undefined })
   const bound = { account: 'p/one', baseUrl: 'http://127.0.0.1:1' }
   const credential = credentials.seal(CREDENTIAL, bound)
+  await store.prices.keep([{ model: 'm', price: '{"input":1,"text":"é"}' }])
   await store.entries.change(
     [{ section: 'accounts', name: 'p/one', next: () => ({ value: { base_url: bound.baseUrl }, credential }) }],
     ACTOR,

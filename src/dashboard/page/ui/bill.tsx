@@ -93,13 +93,14 @@ const Notes = ({ of: { exchange, bill } }: { of: Pick<ExplainedExchange, 'exchan
 }
 
 const unknown = ({ outcome, cost_micro_usd }: ExplainedExchange['exchange']): string[] =>
-  outcome === 'open' || cost_micro_usd === 0 ? [] : ['The prices there are now do not come to this cost.']
+  outcome === 'open' || cost_micro_usd === 0 ? [] : ['No price that is known comes to this cost.']
 
 const known = ({
   lines,
   long_context_above,
   factors,
   as_of,
+  former,
   told_micro_usd,
 }: NonNullable<ExplainedExchange['bill']>): string[] => [
   ...(lines.length > 0 && lines.every(({ usd, micro_usd }) => usd === 0 || (usd === null && micro_usd === 0))
@@ -109,6 +110,7 @@ const known = ({
     ? []
     : [`The prices are those of prompts above ${count(long_context_above)} tokens.`]),
   ...Object.entries(factors).map(([name, factor]) => `${name}: prices times ${factor}.`),
+  ...(former ? ['By the price of that time: the model has another now.'] : []),
   ...(as_of === null ? [] : [`Price list of ${as_of}.`]),
   ...(told_micro_usd === null ? [] : [`The provider says that it charged ${usdFine(told_micro_usd)}.`]),
 ]

@@ -1,0 +1,7 @@
+CREATE TABLE `prices` (
+	`model` text NOT NULL,
+	`digest` text NOT NULL,
+	`price` text NOT NULL,
+	`since` integer NOT NULL,
+	PRIMARY KEY(`model`, `digest`)
+);
