@@ -1,8 +1,12 @@
-// How long the data of every page of the dashboard takes on a data directory, such as one that scripts/seed.ts has filled; it is
-// given an admin.
+// How long the data of every page of the dashboard takes on a data directory, such as one that scripts/seed.ts has filled, and for
+// how long its event loop is held meanwhile; it is given an admin. Linux only.
 // bun scripts/pages.ts --data DIR [--binary dist/sluice] [--rounds 5] [name …]
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { probedIn } from '../bench/holds/probed.ts'
 import { cpuUs } from '../bench/processes.ts'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../src/admin-api/routes.ts'
 import { DAY_MS, HOUR_MS } from '../src/lib/spans.ts'
@@ -17,10 +21,15 @@ if (values.data === undefined) {
 }
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname
 const program = values.binary === undefined ? [process.execPath, MAIN] : [values.binary]
+const folder = mkdtempSync(join(tmpdir(), 'sluice-pages-'))
+const probe = probedIn(folder)
 const server = Bun.spawn([...program, 'serve', '--port', '0', '--data', values.data], {
-  ...{ stdout: 'ignore', stderr: 'pipe', env: { PATH: process.env.PATH ?? '' } },
+  ...{ stdout: 'ignore', stderr: 'pipe', env: { PATH: process.env.PATH ?? '', ...probe.env } },
 })
-process.on('exit', () => server.kill())
+process.on('exit', () => {
+  server.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 let said = ''
 const listen = async (): Promise<void> => {
@@ -128,19 +137,22 @@ const ALL: [string, RouteName, Record<string, string>][] = [
 ]
 
 const rounds = Number(values.rounds)
-console.log('| data | median, ms | CPU, ms |\n| --- | --: | --: |')
+console.log('| data | median, ms | CPU, ms | held, ms |\n| --- | --: | --: | --: |')
 for (const [name, route, input] of ALL) {
   if (positionals.length > 0 && !positionals.some((part) => name.includes(part))) continue
   const took: number[] = []
   await (await ask(route, input)).text()
   const before = cpuUs(server.pid)
+  await probe.begin()
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now()
     await (await ask(route, input)).text()
     took.push(performance.now() - begun)
   }
   const median = took.toSorted((a, b) => a - b)[rounds >> 1] ?? 0
-  console.log(`| ${name} | ${median.toFixed(0)} | ${((cpuUs(server.pid) - before) / rounds / 1_000).toFixed(0)} |`)
+  const { cpuMs } = await probe.end()
+  const cpu = (cpuUs(server.pid) - before) / rounds / 1_000
+  console.log(`| ${name} | ${median.toFixed(0)} | ${cpu.toFixed(0)} | ${cpuMs.toFixed(0)} |`)
 }
 server.kill()
 await server.exited
