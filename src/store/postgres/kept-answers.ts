@@ -12,6 +12,7 @@ import {
   unnoted,
 } from '../rows/kept-answers.ts'
 import type { Client } from './client.ts'
+import { troubleOf } from './trouble.ts'
 
 /** What is kept survives a crash of this program at once, and one of PostgreSQL a moment later. */
 const SOON = `set_config('synchronous_commit', 'off', true)`
@@ -35,9 +36,13 @@ const STAGE = `
     INSERT INTO kept_pieces (answer, part, at, text) SELECT answer.row, pieces.part, pieces.at, pieces.text FROM answer, pieces)
   SELECT row FROM answer`
 
-/** $1: what was staged, $4: bytes beside that, $5: now, $6: key, $7: id, $8: previous, $9: items. */
+/**
+ * $1: what was staged, $4: bytes beside that, $5: now, $6: key, $7: id, $8: previous, $9: items, $10: it is said a second time, as
+ * nothing was heard of the first.
+ */
 const KEEP = `
-  WITH soon AS (SELECT ${SOON}),
+  WITH soon AS (
+    SELECT ${SOON} WHERE NOT ($10::boolean AND EXISTS (SELECT FROM kept_answers WHERE id = $7::text AND key_id = $6::text))),
   earlier AS (
     SELECT c.row FROM kept_answers a JOIN kept_conversations c ON c.row = a.conversation
     WHERE a.id = $8::text AND a.key_id = $6::text AND c.key_id IS NOT NULL ORDER BY a.row DESC LIMIT 1 FOR UPDATE OF a, c),
@@ -48,7 +53,7 @@ const KEEP = `
     SELECT $6::text, $5::bigint, size.bytes FROM soon, size WHERE $8::text IS NULL RETURNING row),
   used AS (
     UPDATE kept_conversations c SET bytes = c.bytes + size.bytes, used_at = greatest(c.used_at, $5::bigint)
-    FROM earlier, size WHERE c.row = earlier.row RETURNING c.row),
+    FROM earlier, size, soon WHERE c.row = earlier.row RETURNING c.row),
   conversation AS (SELECT row FROM fresh UNION ALL SELECT row FROM used),
   made AS (
     INSERT INTO kept_answers (conversation, key_id, id, previous, created_at, bytes)
@@ -228,7 +233,14 @@ export const createKeptAnswers = ({ query }: Pick<Client, 'query'>, clock: () =>
   ): Promise<boolean> => {
     const { parts, texts, bytes } = piecesOf(pieces)
     const told = [keyId, id, previous ?? null, [...new Set(items)]]
-    const totals = await rows(KEEP, [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told])
+    const written = [staged ?? null, parts, texts, bytes + ANSWER_BYTES, clock(), ...told]
+    const totals = await rows(KEEP, [...written, false]).catch(async (cause) => {
+      if (troubleOf(cause) !== 'unknown') throw cause
+      const again = await query<Total>(KEEP, [...written, true], { isRepeatable: true })
+      // Nothing is told of it where the first was carried out after all.
+      const isThere = again.length === 0 && (await found(BY_ID, [keyId, id])).length > 0
+      return isThere ? rows(TOTALS, [['', keyId]]) : again
+    })
     if (totals.length === 0) return false
     await bound(keyId, totals, bounds)
     await owe(pieces.length + SWEPT)

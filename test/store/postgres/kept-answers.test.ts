@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { Bounds } from '../../../src/ledger/kept-answers.ts'
 import { createKeptAnswers } from '../../../src/store/postgres/kept-answers.ts'
 import type { PostgresStore } from '../../../src/store/postgres/open.ts'
+import { failure } from '../../../src/store/postgres/trouble.ts'
 import { postgresMissing } from '../../support/postgres.ts'
 import { dropAll, newDatabase, nodeOn } from './support.ts'
 
@@ -12,7 +13,7 @@ afterEach(dropAll)
 const WIDE: Bounds = { perKey: 1e9, total: 1e9 }
 
 /** What is counted, beside what there is. */
-const countsOf = async (node: PostgresStore): Promise<{ counted: unknown; kept: unknown }> => ({
+const countsOf = async (node: Pick<PostgresStore, 'client'>): Promise<{ counted: unknown; kept: unknown }> => ({
   counted: await node.client.query('SELECT key_id AS key, bytes FROM kept_totals WHERE bytes <> 0 ORDER BY 1'),
   kept: await node.client.query(
     `SELECT coalesce(c.key_id, '') AS key, sum(a.bytes)::bigint AS bytes
@@ -64,6 +65,34 @@ describe.skipIf(postgresMissing !== undefined)('answers kept by several nodes', 
     expect(await countsOf(node)).toEqual({ counted: [], kept: [] })
     const left = 'SELECT count(*) AS count FROM kept_answers WHERE conversation IS NOT NULL'
     expect(await node.client.query(left)).toEqual([{ count: 0 }])
+  })
+
+  test.each([
+    ['is carried out', false, true],
+    ['is carried out, of which a part was staged', true, true],
+    ['is not', false, false],
+  ])('one is kept once where nothing is heard of a statement that %s', async (_, isStaged, isCarriedOut) => {
+    const { client, answers } = await nodeOn(await newDatabase())
+    let losing = true
+    const query: typeof client.query = async (text, ...rest) => {
+      if (!losing || !text.includes('INTO kept_items')) return client.query(text, ...rest)
+      losing = false
+      if (isCarriedOut) await client.query(text, ...rest)
+      throw failure('unknown', 'nothing was heard')
+    }
+    const store = createKeptAnswers({ query }, () => 1)
+    const first = { keyId: 'key_a', id: 'one', items: ['item_1'] }
+    await answers.keep(first, [{ part: 'output', text: '1' }], WIDE)
+    const staged = isStaged ? await store.stage?.(undefined, [{ part: 'input', text: 'said ' }]) : undefined
+    const answer = { keyId: 'key_a', id: 'two', previous: 'one', items: ['item_2'] }
+    const kept = await store.keep(answer, [{ part: 'output', text: '2' }], WIDE, staged)
+    expect([kept, losing]).toEqual([true, false])
+    expect((await answers.conversation('key_a', 'two')).map(({ id }) => id).toSorted()).toEqual(['one', 'two'])
+    expect(await client.query('SELECT text FROM kept_pieces ORDER BY text')).toEqual(
+      ['1', '2', ...(isStaged ? ['said '] : [])].map((text) => ({ text })),
+    )
+    const { counted, kept: there } = await countsOf({ client })
+    expect(counted).toEqual(there)
   })
 
   test('one that nodes forget at once, and another goes on from, is gone once', async () => {
