@@ -8,7 +8,7 @@ import { free } from '../lib/memory.ts'
 /** The slowest a client may send, on top of the fixed time: a body that trickles in must not hold a place for long. */
 const MIN_BYTES_PER_MS = 16
 /** Up to this declared size, in bytes, a body is read in one go, with the time for its whole size from the start. */
-const ONE_GO = 1024 * 1024
+export const ONE_GO = 1024 * 1024
 /** What is left of the fixed time while others need its place, and how fast one read in one go must come then. */
 const HURRIED_MS = 1_000
 const HURRIED_BYTES_PER_MS = 1024

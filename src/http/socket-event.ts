@@ -7,6 +7,7 @@ import { PART_BYTES, Pieces, type Sent } from '../lib/pieces.ts'
 import type { Turns } from '../lib/turns.ts'
 import { type ClientBody, openText } from '../relay/client-body.ts'
 import { openBody } from '../relay/large-body.ts'
+import { ONE_GO } from './read-body.ts'
 
 /** Nothing is built of a long one. Throws GatewayError for what is no JSON, or holds more than it may. */
 export const openEvent = async (text: string, turns: Turns): Promise<ClientBody> => {
@@ -37,8 +38,16 @@ export const piecesOf = (sent: Sent): readonly Uint8Array[] => {
   return [typeof sent === 'string' ? utf8.encode(sent) : sent]
 }
 
-/** A part at a time. `read`: all of them have been read. */
-export const streamOf = (pieces: readonly Uint8Array[], read: () => void): ReadableStream<Uint8Array> => {
+/**
+ * The body of a request of so many bytes. A large one is read a part at a time, each copied before the next is asked for: `read` is
+ * called behind the last. A small one is read in one go, by whoever holds its parts until then, and so is copied here.
+ */
+export const requestBody = (
+  pieces: readonly Uint8Array[],
+  bytes: number,
+  read: () => void,
+): ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> => {
+  if (bytes <= ONE_GO) return Buffer.concat(pieces)
   const parts = partsOf(pieces)
   return new ReadableStream(
     {

@@ -30,7 +30,7 @@ import { requireShown } from './authenticated.ts'
 import { answerPost, enter, openPost } from './client-post.ts'
 import { answering } from './inference.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
-import { eventOf, openEvent, piecesOf, streamOf } from './socket-event.ts'
+import { eventOf, openEvent, piecesOf, requestBody } from './socket-event.ts'
 
 /** Requests on one connection that are not answered. */
 const MOST_WAITING = 32
@@ -132,9 +132,10 @@ export const createSocket = (
   /** `read`: all of it has been read. */
   const requestFor = (sent: Sent, read: () => void, signal: AbortSignal): Request => {
     const pieces = piecesOf(sent)
+    const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const of = new Headers(headers)
-    of.set('content-length', String(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)))
-    const request = new Request(url, { method: 'POST', headers: of, body: streamOf(pieces, read), signal })
+    of.set('content-length', String(bytes))
+    const request = new Request(url, { method: 'POST', headers: of, body: requestBody(pieces, bytes, read), signal })
     gateway.listener?.lend(request, from)
     return request
   }

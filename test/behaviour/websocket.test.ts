@@ -62,6 +62,17 @@ describe('with the demo’s vendors', () => {
     expect(sent().type).toBeUndefined()
   })
 
+  test.each(MODELS.flatMap((model) => [20_000, 100_000, 900_000, 1_500_000].map((size) => [model, size] as const)))(
+    '%s is sent an event of %i characters whole',
+    async (model, size) => {
+      const client = await connect(gateway)
+      const content = 'word '.repeat(size / 5)
+      client.send(create({ model, input: [{ role: 'user', content }], store: false }))
+      expect(responseIn(await client.answer())).toMatchObject({ status: 'completed', model })
+      expect(JSON.stringify(sent())).toContain(content)
+    },
+  )
+
   test.each(MODELS)('%s goes on from an answer that nobody keeps, within its connection alone', async (model) => {
     const client = await connect(gateway)
     client.send(create({ model, input: 'one', store: false }))
