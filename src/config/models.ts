@@ -252,16 +252,12 @@ export const readNames = (
   brands: readonly Brand[],
 ) => {
   const catalogue = createCatalogue({ models, aliases: {}, brands })
-  return { aliases: readAliases(reader, catalogue, alsoNamed(providers)), fallbacks: readFallbacks(reader, catalogue) }
+  return { aliases: readAliases(reader, catalogue, providers), fallbacks: readFallbacks(reader, catalogue) }
 }
 
-const readAliases = (
-  reader: Reader,
-  catalogue: Catalogue,
-  also: readonly (readonly [string, string])[],
-): Record<string, string> => {
-  const aliases = defaultAliases(reader, catalogue)
-  for (const [name, id] of also) {
+const readAliases = (reader: Reader, catalogue: Catalogue, providers: readonly Provider[]): Record<string, string> => {
+  const aliases = defaultAliases(reader, catalogue, providers)
+  for (const [name, id] of alsoNamed(providers)) {
     const model = catalogue.resolve(id)
     if (model !== undefined && catalogue.resolve(name) === undefined) aliases[name] = model.id
   }
@@ -278,17 +274,27 @@ const readAliases = (
 const writtenAliases = (reader: Reader): Record<string, string> =>
   withKept(reader, 'aliases', reader.file.aliases, reader.kept.aliases)
 
-/** Those of the contract; where no provider has their model, the first that there is stands in for it. */
-const defaultAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
-  const first = catalogue.list().find(({ kind }) => kind === 'text')
-  return Object.fromEntries(
-    Object.entries(BUILTIN_ALIASES).map(([alias, id]) => {
-      if (catalogue.resolve(id) !== undefined || first === undefined) return [alias, id]
-      if ((reader.file.aliases?.[alias] ?? reader.kept.aliases[alias]) === undefined)
-        reader.warn(`${alias} is ${first.id}: no provider has ${id}; aliases.${alias} names another`)
-      return [alias, first.id]
-    }),
-  )
+/**
+ * Those of the contract. Where no provider has their model, the first text model that there is stands in for it; where its
+ * provider has no account, the first of a real vendor that has one.
+ */
+const defaultAliases = (
+  reader: Reader,
+  catalogue: Catalogue,
+  providers: readonly Provider[],
+): Record<string, string> => {
+  const texts = catalogue.list().filter(({ kind }) => kind === 'text')
+  const setUp = new Map(providers.flatMap((one) => (one.accounts.length > 0 ? [[one.id, one.preset]] : [])))
+  const standIn = (alias: string, id: string): string | undefined => {
+    const model = catalogue.resolve(id)
+    if (model !== undefined)
+      return setUp.has(model.provider) ? undefined : texts.find((one) => setUp.get(one.provider) !== undefined)?.id
+    const [first] = texts
+    if (first !== undefined && (reader.file.aliases?.[alias] ?? reader.kept.aliases[alias]) === undefined)
+      reader.warn(`${alias} is ${first.id}: no provider has ${id}; aliases.${alias} names another`)
+    return first?.id
+  }
+  return Object.fromEntries(Object.entries(BUILTIN_ALIASES).map(([alias, id]) => [alias, standIn(alias, id) ?? id]))
 }
 
 const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, string[]> => {

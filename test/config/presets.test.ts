@@ -331,6 +331,17 @@ test('a price of a preset whose vendor tells what it charged counts where that i
   expect(priced('\nmodels: { grok-4.7: { price: { input: 3 } } }')?.asTold).toBeUndefined()
 })
 
+test.each([
+  ['one vendor’s key', {}, B, 'vendorB-5.5'],
+  ['another’s', {}, { DEEPSEEK_API_KEY: 'k' }, 'deepseek-v4-pro'],
+  ['the keys of several', {}, { ANTHROPIC_API_KEY: 'k', ...B }, 'vendorA-opus-4-8'],
+  ['no key', {}, {}, 'vendorA-opus-4-8'],
+  ['a file that names another', { yaml: 'aliases: { auto: vendorB-5.4 }' }, B, 'vendorB-5.4'],
+])('with %s auto is a model that is served', (_, yaml, env, auto) => {
+  const { aliases, warnings } = config({ ...yaml, env })
+  expect([aliases.auto, warnings.filter((line) => line.includes('auto'))]).toEqual([auto, []])
+})
+
 describe('a start warns', () => {
   const account = (url: string, more = '') =>
     `providers: { vendor_a: { ${more}accounts: [{ name: m, base_url: "${url}", credential: env:K }] } }`
@@ -392,7 +403,8 @@ describe('a start warns', () => {
   })
 
   test('that auto leads to a vendor that is not set up', () => {
-    expect(warned('limits: { rpm: 1 }', B)).toEqual([
+    const neutral = { VENDOR_B_BASE_URL: 'http://127.0.0.1:9102/v1', VENDOR_B_API_KEY: 'secret-b' }
+    expect(warned('limits: { rpm: 1 }', neutral)).toEqual([
       'auto is vendorA-opus-4-8, and vendor_a is not configured: aliases: { auto: vendorB-5.5 } names one that is',
     ])
   })
