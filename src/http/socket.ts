@@ -211,9 +211,12 @@ export const createSocket = (
     const known = await sockets.recall.edits(id, body.outline, () => body.whole().body)
     const sent = await turns(body.size, () => body.edited([...BODY_EDITS, ...known]))
     const keep = keepFor(body, known, warms)
-    const request = requestFor(sent, () => body.free?.(), signal)
+    // The answer to one that warms up is made of it, too.
+    const read = warms ? () => undefined : () => body.free?.()
+    const request = requestFor(sent, read, signal)
     if (warms) {
       const warmed = await warmUp(create, request)
+      body.free?.()
       if (warmed !== undefined) await keep?.(warmed)
       return
     }

@@ -73,6 +73,20 @@ describe('with the demo’s vendors', () => {
     },
   )
 
+  test.each([true, false].flatMap((warms) => [100_000, 900_000, 1_500_000].map((size) => [size, warms] as const)))(
+    'an event of %i characters, warming up: %p, is there to go on from',
+    async (size, warms) => {
+      const client = await connect(gateway)
+      const content = 'word '.repeat(size / 5)
+      client.send(create({ input: [{ role: 'user', content }], store: false, ...(warms && { generate: false }) }))
+      const first = responseIn(await client.answer())
+      expect(first).toMatchObject({ status: 'completed' })
+      client.send(create({ input: 'go', store: false, previous_response_id: first.id }))
+      expect(responseIn(await client.answer())).toMatchObject({ status: 'completed' })
+      expect(JSON.stringify(sent())).toContain(content)
+    },
+  )
+
   test.each(MODELS)('%s goes on from an answer that nobody keeps, within its connection alone', async (model) => {
     const client = await connect(gateway)
     client.send(create({ model, input: 'one', store: false }))
