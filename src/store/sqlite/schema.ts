@@ -406,7 +406,7 @@ export const settings = sqliteTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** The prices that models have had here, each since it was first in force. `digest`: of both, since a price may be long. */
+/** The prices that models have had here, each since it was first in force. `digest`: of the price, which may be long for a key. */
 export const prices = sqliteTable(
   'prices',
   {
