@@ -151,9 +151,11 @@ const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped, dail
 
 /** The same figures as sums, one row for each group. `ofKey`: of that key only. */
 export const UsageTable = (grouped: Grouped) => {
-  const { usage, by } = grouped
+  const { usage, by, ofKey } = grouped
   const [all, setAll] = useState(false)
   const exporting = useAction((daily: boolean) => exportTable(grouped, daily))
+  // Of every key of everybody's it is refused.
+  const isTooMuchByDay = isAdmin.value && by === 'key' && ofKey === undefined
   const rows = seriesOf(usage)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
@@ -169,9 +171,11 @@ export const UsageTable = (grouped: Grouped) => {
           <Button size="small" busy={exporting.busy} onClick={() => exporting.run(false)}>
             Export as CSV
           </Button>
-          <Button size="small" busy={exporting.busy} onClick={() => exporting.run(true)}>
-            Export by day
-          </Button>
+          {isTooMuchByDay || (
+            <Button size="small" busy={exporting.busy} onClick={() => exporting.run(true)}>
+              Export by day
+            </Button>
+          )}
         </div>
       }
       flush
