@@ -1,4 +1,4 @@
-// Discovery and health: GET /v1 needs no key; /healthz says that the process runs, /readyz that it can serve.
+// Discovery and health: GET /v1 needs no key; /healthz and /health say that the process runs, /readyz that it can serve.
 
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
