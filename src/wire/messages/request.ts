@@ -263,7 +263,8 @@ export function* encodeInSteps(original: ChatRequest, target: Target): Steps<Enc
   Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
   const undo: Undo = {}
   encodeRest(request, body, target.quirks, { dropped, undo })
-  for (const member of extras.top) restore(body, member.name, member.value)
+  const restore = restoring(body)
+  for (const { name, value } of extras.top) restore(name, value)
   if (request.stream) body.stream = true
   if (caches) Object.assign(body, mark({}))
   removeRefused(body, quirks, (name) => {
@@ -284,12 +285,20 @@ const refuseForeign = (request: ChatRequest, dropped: Dropped, searches: boolean
   }
 }
 
-const restore = (body: JsonObject, name: string, value: Json): void => {
-  Object.assign(body, restored(body, name.split('.'), value))
+/** Puts members back at their paths. Each object on the way is copied once: a client may have any number of them. */
+const restoring = (body: JsonObject): ((name: string, value: Json) => void) => {
+  const own = new Set([body])
+  const holderIn = (object: JsonObject, name: string): JsonObject => {
+    const held = asObject(object[name])
+    if (own.has(held)) return held
+    const copy = { ...held }
+    own.add(copy)
+    object[name] = copy
+    return copy
+  }
+  return (name, value) => {
+    const path = name.split('.')
+    const last = path.pop() ?? ''
+    path.reduce(holderIn, body)[last] = value
+  }
 }
-
-/** The object with the value at the path. */
-const restored = (object: JsonObject, [outer = '', ...inner]: string[], value: Json): JsonObject => ({
-  ...object,
-  [outer]: inner.length === 0 ? value : restored(asObject(object[outer]), inner, value),
-})
