@@ -47,13 +47,14 @@ const QUOTES = new Set(['input', 'input_value', 'ctx', 'value', 'failed_generati
 export const saidIn = (body: unknown, sent?: JsonObject): Said => {
   const told: Name[] = []
   const texts: string[] = []
-  collect(body as Json | undefined, { told, texts, sent: sent ?? {} }, 0)
+  collect(body as Json | undefined, { told, texts, left: MOST_CHARS, sent: sent ?? {} }, 0)
   const text = texts.join('\n').slice(0, MOST_CHARS)
   const all = new Map([...told, ...namesIn(text, sent)].map((name) => [`${name.found} ${name.steps.join('.')}`, name]))
   return { text, names: [...all.values()].slice(0, MOST_NAMES) }
 }
 
-type Collected = { told: Name[]; texts: string[]; sent: JsonObject }
+/** `left`: characters of text that are still read; what comes behind them would be cut off. */
+type Collected = { told: Name[]; texts: string[]; left: number; sent: JsonObject }
 
 const collect = (value: Json | undefined, all: Collected, depth: number): void => {
   if (depth > MOST_DEPTH) return
@@ -81,7 +82,9 @@ const SAYS = /\w\W? \w+ \w/
 
 /** A text, and apart from it the errors that it quotes. */
 const collectText = (text: string, all: Collected, depth: number): void => {
+  if (all.left <= 0) return
   let rest = withoutObjects(text.slice(0, MOST_CHARS), all.sent)
+  all.left -= rest.length + '\n'.length
   const own = all.texts.push(rest) - 1
   for (const { at, end, value } of objectsIn(rest)) {
     const before = all.texts.length + all.told.length

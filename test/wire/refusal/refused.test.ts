@@ -456,6 +456,13 @@ test.each([
   expect(() => refusedIn('chat-completions', BODIES['chat-completions'], said(text))).not.toThrow()
 })
 
+test('a refusal of many faults takes no longer than one text of their length', () => {
+  const detail = Array.from({ length: 500 }, () => ({ loc: ['body', 'x'], msg: '{'.repeat(500) }))
+  const begun = performance.now()
+  refusedIn('chat-completions', BODIES['chat-completions'], { detail })
+  expect(performance.now() - begun).toBeLessThan(500)
+})
+
 test('what is removed is gone, whatever the body, and nothing else is', () =>
   fc.assert(
     fc.property(fc.constantFrom(...leftOut), ([wire, path]) => {
