@@ -217,7 +217,9 @@ const CAPABILITIES: Capability[] = [
     asked: disorder,
   },
   {
-    called: /\bsystem\b|\bdeveloper (?:instruction|message|role)|\bsystem_?instruction/i,
+    // The word alone is any system, such as the server's own, which fails; beside words of another language it is the role.
+    called:
+      /\b(?:system|developer)[ _-]?(?:prompt|role|message|instruction|turn)|['"`]system['"`]|\brole\W{1,4}system\b|\bsystem\W{1,4}(?:user|assistant|tool)\b|\bsystem\W?(?=[^\0-\x7f])|(?<=[^\0-\x7f]\W?)system\b/i,
     asked: ({ wire, sent }) => {
       const found = disordersIn(wire, sent)
       const place = found.get('system') ?? found.get('opens')

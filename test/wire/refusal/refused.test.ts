@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import { placesOf, removeMembers, valueAt } from '../../../src/wire/refusal/member-path.ts'
-import { refusedIn } from '../../../src/wire/refusal/refused.ts'
+import { lacksIn, refusedIn } from '../../../src/wire/refusal/refused.ts'
 import { WISHES } from '../../../src/wire/refusal/wishes.ts'
 
 const said = (message: string, more: JsonObject = {}): JsonObject => ({ error: { message, ...more } })
@@ -456,11 +456,21 @@ test.each([
   expect(() => refusedIn('chat-completions', BODIES['chat-completions'], said(text))).not.toThrow()
 })
 
-test('a refusal of many faults takes no longer than one text of their length', () => {
-  const detail = Array.from({ length: 500 }, () => ({ loc: ['body', 'x'], msg: '{'.repeat(500) }))
-  const begun = performance.now()
-  refusedIn('chat-completions', BODIES['chat-completions'], { detail })
-  expect(performance.now() - begun).toBeLessThan(500)
+test.each([
+  'The system encountered an unexpected error during processing. Try your request again.',
+  'System error, please try again',
+  'An internal system error occurred',
+  'Your request was rejected by the safety system',
+  'System memory exhausted, cannot allocate',
+  'OSError: Operation not supported by file system',
+  'The system is currently unavailable',
+  'Our systems do not support this at the moment: the billing system is down.',
+])('a server’s own system is no system that asks: %s', (message) => {
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  expect(lacksIn('chat-completions', { model: 'm', messages }, said(message))).toEqual({})
 })
 
 test('what is removed is gone, whatever the body, and nothing else is', () =>
