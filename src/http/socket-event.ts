@@ -1,6 +1,6 @@
 // An event of a WebSocket as the body of a request: a long one is read where its bytes stand.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { READ_BYTES } from '../lib/json-reader.ts'
 import { PART_BYTES, Pieces, type Sent } from '../lib/pieces.ts'
@@ -16,9 +16,12 @@ export const openEvent = async (text: string, turns: Turns): Promise<ClientBody>
     const bytes = await turns(text.length, () => utf8.encode(text))
     return await openBody(bytes, () => false, turns)
   } catch (cause) {
-    throw cause instanceof GatewayError && cause.code === 'invalid_json' ? notJson(cause) : cause
+    if (cause instanceof GatewayError && cause.code === 'invalid_json') throw notJson(cause)
+    // Whoever sends an event knows of no body.
+    throw OBJECT.test(text) ? cause : invalidRequest('An event must be a JSON object.')
   }
 }
+const OBJECT = /^\s*\{/
 const utf8 = new TextEncoder()
 
 const notJson = (cause: GatewayError): GatewayError =>

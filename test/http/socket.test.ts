@@ -60,6 +60,16 @@ test('events that come faster than they are read are refused past two bodies’ 
   end.closed()
 })
 
+test('an event that is no object is told so, whatever its size', async () => {
+  gateway = await startGateway({})
+  const { end, sent } = await connected()
+  for (const event of ['[1]', 'null', `["${'x'.repeat(40_000)}"]`]) end.said(event)
+  await until(() => sent.length === 3)
+  const said = sent.map((text) => JSON.parse(text).error.message)
+  expect(said).toEqual(Array(3).fill('An event must be a JSON object.'))
+  end.closed()
+})
+
 test('a large event is read in turns of the event loop, and parsed whole neither where it holds more than it may nor else', async () => {
   gateway = await startGateway({})
   const { turns } = gateway.server.gateway

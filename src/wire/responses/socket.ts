@@ -16,8 +16,7 @@ type ClientEvent =
 const MAX_LANE_CHARS = 256
 
 /** Throws `invalid_request`. */
-export const clientEvent = (event: unknown): ClientEvent => {
-  if (!isObject(event)) throw invalidRequest('An event must be a JSON object.')
+export const clientEvent = (event: JsonObject): ClientEvent => {
   const { type, generate, background } = event
   const lane = event.stream_id ?? undefined
   switch (type) {
