@@ -101,9 +101,12 @@ export const meterStream = async (
     return { usage: withPictures(usage, model, tap, least), rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
+  const { charged, ...counts } = withPrompt(usage, inputEstimate)
   return {
     usage: {
-      ...withPrompt(usage, inputEstimate),
+      ...counts,
+      // What it had charged by the time that it broke off is not what it charges.
+      ...((final || tap.complete) && charged !== undefined && { charged }),
       // Early in a stream the provider's output figure is not yet the sum.
       output: Math.max(usage.output ?? 0, counted),
     },

@@ -7,7 +7,7 @@ import type { Operation } from '../../src/ir/wire.ts'
 import { budgetOf, termsOf } from '../../src/keys/budget.ts'
 import { CODECS } from '../../src/wire/index.ts'
 import { SYSTEM } from '../support/gateway.ts'
-import type { Script } from '../support/provider/scripted.ts'
+import { type Script, sse } from '../support/provider/scripted.ts'
 import { CROSSINGS, type Money, spoken, startMoney } from './support.ts'
 
 const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
@@ -79,6 +79,14 @@ test('a price counts before what its provider says', async () => {
   money.answers((wire, streamed) => saying(spoken(wire, streamed, { billed: { input: 7, output: 5 } }), { cost: 3 }))
   const row = await money.exchange('responses', 'responses', { body: { model: PRICED } })
   expect(row).toMatchObject({ outcome: 'done', costMicroUsd: 7 })
+})
+
+test('what it had charged before it broke off is not what it costs', async () => {
+  const usage = { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8, cost: 0.0012345 }
+  const piece = { id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }], usage }
+  money.answers(() => ({ ...sse(`data: ${JSON.stringify(piece)}\n\n`), end: 'cut' }))
+  const row = await money.exchange('chat-completions', 'chat-completions', { stream: true })
+  expect(row).toMatchObject({ estimated: true, costMicroUsd: 0 })
 })
 
 test('what was charged counts in budgets', async () => {
