@@ -321,7 +321,7 @@ test('a top-up with a name is made once', async () => {
     expect(JSON.parse(out)).toMatchObject({ tokens_total: 150 })
   }
   const other = await remote('keys', 'update', id, '--add-tokens', '51', '--once', 'invoice 7')
-  expect([other.code, other.err]).toEqual([2, expect.stringContaining('stands for another change')])
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('is of another change')])
 })
 
 describe('the server', () => {

@@ -53,7 +53,8 @@ export const onceOf = ({ once: name, addTokens = 0, lasting = false }: KeyPatch)
 export const requireSame = (once: Once, after: unknown): void => {
   const made: Partial<Once> = asObject(asObject(after).once)
   if (made.tokens === once.tokens && made.lasting === once.lasting) return
-  const message = 'This Idempotency-Key stands for another change of this key. Send each change with one of its own.'
+  const message =
+    'That name (Idempotency-Key, --once) is of another change of this key. Give each change one of its own.'
   throw invalidRequest(message, 'Idempotency-Key')
 }
 
