@@ -221,6 +221,11 @@ describe('a call counts as the figures say', () => {
   test.each<[string, JsonObject, number]>([
     ['where they tell it', { ...usage, server_side_tool_usage_details: tools }, 1],
     [
+      'once, where two members tell it',
+      { ...usage, server_side_tool_usage_details: tools, tool_calls_details: { web_search: { invocation: 1 } } },
+      1,
+    ],
+    [
       'and as the answer shows where they tell none',
       { ...usage, server_side_tool_usage_details: { web_search_calls: 0 } },
       2,

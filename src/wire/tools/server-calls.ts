@@ -40,16 +40,19 @@ const COUNTED = /^(.+?)_(?:requests|calls|fetched)$/
 
 /** As any wire's usage object tells them. */
 export const callsInUsage = (raw: JsonObject | undefined): ServerToolCalls => {
-  const calls: ServerToolCalls = {}
+  let calls: ServerToolCalls = {}
   if (raw === undefined) return calls
   for (const member of IN_USAGE) {
     const told = raw[member]
     if (!isObject(told)) continue
+    const own: ServerToolCalls = {}
     for (const [name, value] of Object.entries(told)) {
       const tool = isObject(value) ? name : COUNTED.exec(name)?.[1]
       const told = isObject(value) ? value.invocation : value
-      if (tool !== undefined) add(calls, serverToolName(tool), count(told) ?? 0)
+      if (tool !== undefined) add(own, serverToolName(tool), count(told) ?? 0)
     }
+    // A relay may tell the same calls in its own member and in another's.
+    calls = mostCalls(calls, own)
   }
   const searches = count(raw.num_search_queries)
   if (searches !== undefined && calls.web_search === undefined) add(calls, 'web_search', searches)
