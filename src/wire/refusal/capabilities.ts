@@ -95,7 +95,10 @@ const OF_SETTINGS =
 const NO_STREAM = new RegExp(`${NOT_HAD.source}|\\b(?:disabled|must)\\b|\\bonly (?:when|with|if|for)\\b`, 'i')
 /** A sentence of another language, which has no word for a stream that broke. */
 const isOfAnother = (said: string): boolean =>
-  !isEnglish(said) && !/\b(?:error|reset|closed|aborted|failed|broken|interrupted)\b/i.test(said)
+  !isEnglish(said) &&
+  !/\b(?:error|reset|closed|aborted|failed|broken|interrupted|ended|lost|terminated|stopped|stalled|timed? ?out|disconnect\w*|cancel\w*|crash\w*|unexpected\w*)\b/i.test(
+    said,
+  )
 const ONLY_STREAM = /\b(?:only|must|requires?d?|mandatory|please)\b|\bnon-?stream|\bstream\W{1,3}false\b/i
 /** What languages call one. */
 const STREAMS = /\b(?:non-?)?stream(?:s|ing|ed)?\b|流式|串流|ストリーム|ストリーミング|스트리밍/i

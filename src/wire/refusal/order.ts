@@ -12,8 +12,11 @@ const PREFILL = 'This model does not support assistant message prefill. The conv
 
 /** Two speakers, as the wires call them: in a sentence of any language. */
 const BOTH = /\b(?:user|assistant|system)\b[^\n]*\b(?:user|assistant|system|tool)\b/i
+/** Not one that lets an account do something. */
+const ROLE =
+  /(?<!\b(?:iam|your|assumed?|lacks?|service)[ -])\broles?\b(?!\/| (?:roles?\/|assumption|arn|is not allowed to|does not permit|in (?:your|the|this) (?:organi[sz]ation|project|account|workspace)))/
 export const OF_SPEAKERS = new RegExp(
-  `${BOTH.source}|\\broles?\\b|\\balternat|\\bturns?\\b|\\bconversations?\\b|\\bend(?:s|ing)? with\\b|\\bsuccessive\\b|\\b(?:last|first|system|user|assistant) (?:messages?|query)\\b|\\bprefill\\b|\\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\\b|\\btool ids?\\b`,
+  `${BOTH.source}|${ROLE.source}|\\balternat|\\bturns?\\b|\\bconversations?\\b|\\bend(?:s|ing)? with\\b|\\bsuccessive\\b|\\b(?:last|first|system|user|assistant) (?:messages?|query)\\b|\\bprefill\\b|\\b(?:tool|function)[ _]?(?:calls?|use|results?|outputs?|responses?)(?:_?ids?)?\\b|\\btool ids?\\b`,
   'i',
 )
 
@@ -30,7 +33,7 @@ const ABOUT: [RegExp, readonly Disorder[]][] = [
   [TOOLS, ['stray', 'open', 'after-tool', 'begins']],
   [/\bfirst\b|\bstart\b|\bbegin|\bquery\b/i, ['begins', 'ends']],
   [/\buser\b|\bquery\b/i, ['unasked']],
-  [new RegExp(`\\broles?\\b|${BOTH.source}`, 'i'), ['system', 'again', 'after-tool', 'opens']],
+  [new RegExp(`${ROLE.source}|${BOTH.source}`, 'i'), ['system', 'again', 'after-tool', 'opens']],
 ]
 
 const ORDER: Partial<Record<Disorder, Remedy>> = {

@@ -473,6 +473,24 @@ test.each([
   expect(lacksIn('chat-completions', { model: 'm', messages }, said(message))).toEqual({})
 })
 
+test.each([
+  'upstream stream ended unexpectedly without a final message',
+  'SSE stream disconnected',
+  'stream idle timeout',
+  'stream terminated by upstream',
+  'User: arn:aws:sts::1:assumed-role/app/node is not authorized to perform: bedrock:InvokeModel',
+  'litellm.APIConnectionError: is not authorized to assume role',
+  'The caller does not have permission: role roles/aiplatform.user missing',
+  'Your role does not permit this action',
+  'Missing scopes: model.request. Check that you have the correct role in your organization, and no restricted API key.',
+])('neither a stream that broke nor a role of an account is the request’s: %s', (message) => {
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  expect(lacksIn('chat-completions', { model: 'm', messages, stream: true }, said(message))).toEqual({})
+})
+
 test('what is removed is gone, whatever the body, and nothing else is', () =>
   fc.assert(
     fc.property(fc.constantFrom(...leftOut), ([wire, path]) => {
