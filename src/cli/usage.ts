@@ -109,7 +109,7 @@ export const usage = command({
     }
     if (args.csv) {
       const titled = rows.map(({ group, label, day, owner, ...sums }) => ({ group, label, day, owner, sums }))
-      io.out(usageCsv(by, titled, all, khr_per_usd).trimEnd())
+      io.out(usageCsv({ by, daily }, titled, all, khr_per_usd).trimEnd())
       return EXIT.ok
     }
     const cost = usdColumn([...rows, all].map(({ cost_micro_usd }) => cost_micro_usd))

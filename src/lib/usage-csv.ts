@@ -22,8 +22,13 @@ const COUNTS = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'out
 /** With two decimals. A division before would make half a hundredth a little less than that. */
 export const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e4) / 100
 
-/** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners, and days theirs. */
-export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUsd: number): string => {
+/** `by`: what a row is; those whose groups have names get a column for them, keys one for their owners. `daily`: of each day. */
+export const usageCsv = (
+  { by, daily = false }: { by: string; daily?: boolean | undefined },
+  rows: readonly Row[],
+  total: Sums,
+  khrPerUsd: number,
+): string => {
   const isNamed = by === 'key' || by === 'member' || by === 'team'
   const named = (group: string, label: string, owner: string): string[] => [
     group,
@@ -37,8 +42,7 @@ export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUs
     khrOf(sums.cost_micro_usd, khrPerUsd),
     sums.fees_micro_usd / 1e6,
   ]
-  const isDaily = rows.some(({ day }) => day !== undefined)
-  const dated = (day: string): string[] => (isDaily ? [day] : [])
+  const dated = (day: string): string[] => (daily ? [day] : [])
   return csvOf([
     [...dated('day'), ...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr', 'fees_usd'],
     ...rows.map(({ group, label, day = '', owner, sums }) => [
@@ -46,6 +50,6 @@ export const usageCsv = (by: string, rows: readonly Row[], total: Sums, khrPerUs
       ...named(group === '' && !isNamed ? label : group, label, owner ?? ''),
       ...figures(sums),
     ]),
-    [...dated(isDaily ? 'total' : ''), ...named(isDaily ? '' : 'total', '', ''), ...figures(total)],
+    [...dated(daily ? 'total' : ''), ...named(daily ? '' : 'total', '', ''), ...figures(total)],
   ])
 }

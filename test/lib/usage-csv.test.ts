@@ -19,7 +19,7 @@ describe('riel', () => {
 
   test('of a table are those', () => {
     const sums = { ...NONE, cost_micro_usd: 9_450, fees_micro_usd: 9_000 }
-    const table = usageCsv('model', [{ group: 'a', label: 'a', sums }], sums, 4_100)
+    const table = usageCsv({ by: 'model' }, [{ group: 'a', label: 'a', sums }], sums, 4_100)
     expect(table.trim().split('\r\n').slice(1)).toEqual([
       'a,1,0,0,0,0,0,0,0,0.00945,38.75,0.009',
       'total,1,0,0,0,0,0,0,0,0.00945,38.75,0.009',
@@ -30,7 +30,7 @@ describe('riel', () => {
 test('days have a column of their own where each is told by itself', () => {
   const sums = { ...NONE, cost_micro_usd: 9_450, fees_micro_usd: 0 }
   const rows = ['2026-09-01', '2026-09-02'].map((day) => ({ group: 'p/main', label: 'p/main', day, sums }))
-  const lines = usageCsv('account', rows, { ...sums, requests: 2, cost_micro_usd: 18_900 }, 4_100)
+  const lines = usageCsv({ by: 'account', daily: true }, rows, { ...sums, requests: 2, cost_micro_usd: 18_900 }, 4_100)
     .trim()
     .split('\r\n')
   expect(lines.map((line) => line.split(',').slice(0, 3))).toEqual([
@@ -38,5 +38,14 @@ test('days have a column of their own where each is told by itself', () => {
     ['2026-09-01', 'p/main', '1'],
     ['2026-09-02', 'p/main', '1'],
     ['total', '', '2'],
+  ])
+})
+
+test('a table of days has their column where nothing was used, too', () => {
+  const sums = { ...NONE, requests: 0, cost_micro_usd: 0, fees_micro_usd: 0 }
+  const lines = usageCsv({ by: 'account', daily: true }, [], sums, 4_100).trim().split('\r\n')
+  expect(lines.map((line) => line.split(',').slice(0, 3))).toEqual([
+    ['day', 'account', 'requests'],
+    ['total', '', '0'],
   ])
 })

@@ -84,7 +84,7 @@ test(
           const sum = total(told)
           expect([by, sum.feesMicroUsd]).toEqual([by, (before.get(by) ?? 0) + fees])
           const titled = told.map((row) => ({ group: row.group, label: row.group, sums: shownSums(row) }))
-          const lines = usageCsv(by, titled, shownSums(sum), config.khrPerUsd).trim().split('\r\n')
+          const lines = usageCsv({ by }, titled, shownSums(sum), config.khrPerUsd).trim().split('\r\n')
           const inColumn = lines.slice(1).map((line) => Math.round(Number(line.split(',').at(-1)) * 1e6))
           expect([lines[0]?.endsWith(',fees_usd'), inColumn]).toEqual([
             true,

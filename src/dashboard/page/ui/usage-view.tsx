@@ -146,7 +146,10 @@ const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped, dail
   for (const row of rows) for (const name of SUMMED) total[name] += row[name]
   const [first, last] = datesOf({ since, until }, zone.value)
   const table = rows.map(({ group, label, day, owner, ...sums }) => ({ group, label, day, owner, sums }))
-  save(`usage by ${by}${daily ? ' and day' : ''} ${first} to ${last}.csv`, usageCsv(by, table, total, khr_per_usd))
+  save(
+    `usage by ${by}${daily ? ' and day' : ''} ${first} to ${last}.csv`,
+    usageCsv({ by, daily }, table, total, khr_per_usd),
+  )
 }
 
 /** The same figures as sums, one row for each group. `ofKey`: of that key only. */
