@@ -42,7 +42,8 @@ export const usageCsv = (
     khrOf(sums.cost_micro_usd, khrPerUsd),
     sums.fees_micro_usd / 1e6,
   ]
-  const dated = (day: string): string[] => (daily ? [day] : [])
+  const isDaily = daily && by !== 'day'
+  const dated = (day: string): string[] => (isDaily ? [day] : [])
   return csvOf([
     [...dated('day'), ...named(by, 'label', 'owner'), ...COUNTS, 'tokens', 'usd', 'khr', 'fees_usd'],
     ...rows.map(({ group, label, day = '', owner, sums }) => [
@@ -50,6 +51,6 @@ export const usageCsv = (
       ...named(group === '' && !isNamed ? label : group, label, owner ?? ''),
       ...figures(sums),
     ]),
-    [...dated(daily ? 'total' : ''), ...named(daily ? '' : 'total', '', ''), ...figures(total)],
+    [...dated(isDaily ? 'total' : ''), ...named(isDaily ? '' : 'total', '', ''), ...figures(total)],
   ])
 }

@@ -49,3 +49,10 @@ test('a table of days has their column where nothing was used, too', () => {
     ['total', '', '0'],
   ])
 })
+
+test('a table by day has it once', () => {
+  const sums = { ...NONE, cost_micro_usd: 9_450, fees_micro_usd: 0 }
+  const rows = [{ group: '2026-09-01', label: '2026-09-01', sums }]
+  const lines = usageCsv({ by: 'day', daily: true }, rows, sums, 4_100).trim().split('\r\n')
+  expect(lines.map((line) => line.split(',')[0])).toEqual(['day', '2026-09-01', 'total'])
+})
