@@ -70,6 +70,10 @@ const alike = (body: JsonObject): JsonObject => {
   }
 }
 
+/** Where a text is cut, its tokens are by their lengths: those that are drawn here are none of the text's. */
+const unlikely = (body: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(alike(body), (name, value) => (name === 'logprobs' ? undefined : value)))
+
 const crossings = CHAT_WIRES.flatMap((client) =>
   CHAT_WIRES.filter((vendor) => vendor !== client).map((vendor) => [client, vendor] as const),
 )
@@ -105,7 +109,8 @@ describe.skipIf(!hasCorpus).each(crossings)('a client of %s and an answer of %s'
           expect(tap.state).toBe('done')
           expect(answerFaults(client, whole)).toEqual([])
           expect(streamFaults(client, text)).toEqual([])
-          expect(alike(GATHER[client](framesOf(text)))).toEqual(alike(whole))
+          const told = undo.stop === undefined ? alike : unlikely
+          expect(told(GATHER[client](framesOf(text)))).toEqual(told(whole))
         }),
         // A picture alone, which on messages is said in words that are no thought.
         {
